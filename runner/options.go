@@ -88,8 +88,16 @@ type Load struct {
 	CPUs           []int         // loop i is pinned to CPUs[i % len]; empty = not pinned
 
 	Rate     Rate          // zero value = closed loop
+	Schedule []RateStep    // --rps with steps or ramps; empty = Rate alone
+	Poisson  bool          // --arrival poisson: exponential gaps instead of equal ones
 	Duration time.Duration // 0 = Requests decide
 	Warmup   time.Duration // sent but not counted
+}
+
+// RateStep is one leg of a --rps schedule. From and To are requests per second: equal for a step, different for a ramp.
+type RateStep struct {
+	From, To float64
+	For      time.Duration // 0 only in a schedule of one leg: to the end of the run
 }
 
 // Output is what is printed, and where else results go.
@@ -102,6 +110,12 @@ type Output struct {
 	Progress  bool   // print progress although stdout is no terminal
 	Loop      bool   // -l: run the tests for ever
 	Additions bool   // lines that redis-benchmark does not print are allowed
+
+	Interval   time.Duration // step of the time series
+	Live       bool          // draw the running figures in place on a terminal
+	Metrics    string        // host:port of the Prometheus endpoint; empty = none
+	ServerInfo bool          // INFO before and after each round
+	Assert     []string      // conditions the result must meet, as typed
 }
 
 // ClassicOptions are the workload of redis-benchmark mode.
@@ -144,6 +158,11 @@ type BenchOptions struct {
 	KeyPrefix string
 	Verify    bool
 	Prefill   Prefill
+
+	ValueSizes   string   // --value-size as a range or weighted list; empty = ValueSize alone
+	KeyDist      string   // --key-dist as typed; empty = uniform
+	Compressible float64  // share of a value that repeats, 0..1
+	Mix          []string // --mix "WEIGHT:COMMAND ARGS", in the order given
 }
 
 // Options is everything that one invocation of the benchmark needs to know.
@@ -155,6 +174,8 @@ type Options struct {
 	Output  Output
 	Classic ClassicOptions
 	Bench   BenchOptions
+
+	CommandLine []string // argv, with passwords replaced by ***
 }
 
 // Validate refuses nonsense before a socket or file is opened.
