@@ -1,0 +1,377 @@
+package netpoll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/panjf2000/gnet/v2"
+	"github.com/panjf2000/gnet/v2/pkg/logging"
+)
+
+// The gnet engine: the portable one. Each Loop is a gnet client with one event loop.
+//
+// gnet has no timer, no wake-up without a connection, no hook for "writable" and no way to dial
+// from its loop. So a loopback pair of its own carries what must run on the loop (its anchor),
+// connections are made by goroutines, and a connection whose kernel buffer is full is looked at
+// each millisecond. Deadlines are therefore about a millisecond coarse.
+
+const (
+	gnetPoll        = time.Millisecond
+	gnetDialsAtOnce = 128
+)
+
+type gnetLoop struct {
+	gnet.BuiltinEventEngine
+	h       Handler
+	client  *gnet.Client
+	anchor  gnet.Conn // carries Execute; never read or written
+	far     net.Conn  // its other end
+	dials   chan struct{}
+	ctx     context.Context
+	cancel  context.CancelFunc
+	timer   *time.Timer
+	stopped atomic.Bool
+	early   []Dial // asked for before Run
+	conns   map[*gnetConn]struct{}
+	stuck   map[*gnetConn]struct{} // waiting for room
+	polling bool
+}
+
+type gnetConn struct {
+	loop    *gnetLoop
+	c       gnet.Conn // nil before it is open and after it is closed
+	tag     int
+	name    string
+	in      ChainBuffer
+	busy    bool  // within a Write: gnet closes from there
+	failed  error // what closed it meanwhile
+	closing bool  // by Close: no more calls of the handler
+}
+
+func newGnet(h Handler, o Options) (Loop, error) {
+	l := &gnetLoop{h: h, dials: make(chan struct{}, gnetDialsAtOnce),
+		conns: map[*gnetConn]struct{}{}, stuck: map[*gnetConn]struct{}{}}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	var err error
+	l.client, err = gnet.NewClient(l,
+		gnet.WithLogger(gnetLog(o.Log)), gnet.WithLogLevel(logging.ErrorLevel),
+		gnet.WithNumEventLoop(1), gnet.WithLockOSThread(true), gnet.WithTCPNoDelay(gnet.TCPNoDelay),
+		gnet.WithReadBufferCap(2*chunkSize))
+	return l, err
+}
+
+// Run starts the client, hangs the anchor into its loop and waits for Stop.
+func (l *gnetLoop) Run() error {
+	if err := l.client.Start(); err != nil {
+		return fmt.Errorf("gnet: %w", err)
+	}
+	if err := l.dropAnchor(); err != nil {
+		return fmt.Errorf("gnet: %w", err)
+	}
+	l.execute(func() {
+		for _, d := range l.early {
+			l.Dial(d)
+		}
+		l.early = nil
+	})
+	if l.stopped.Load() {
+		l.cancel()
+	}
+	<-l.ctx.Done()
+	for range gnetDialsAtOnce { // every dialer has let go: nothing enrolls any more
+		l.dials <- struct{}{}
+	}
+	err := l.client.Stop()
+	l.far.Close()
+	return err
+}
+
+func (l *gnetLoop) dropAnchor() error {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer ln.Close()
+	near, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		return err
+	}
+	if l.far, err = ln.Accept(); err != nil {
+		return err
+	}
+	l.anchor, err = l.client.Enroll(near)
+	return err
+}
+
+// execute runs f on the loop.
+func (l *gnetLoop) execute(f func()) {
+	_ = l.anchor.EventLoop().Execute(l.ctx, gnet.RunnableFunc(func(context.Context) error {
+		if !l.stopped.Load() {
+			f()
+		}
+		return nil
+	}))
+}
+
+func (l *gnetLoop) Stop() {
+	l.stopped.Store(true)
+	l.cancel()
+}
+
+func (l *gnetLoop) Wake() { l.execute(func() { l.h.Tick(Now()) }) }
+
+func (l *gnetLoop) SetDeadline(ns int64) {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	if ns != 0 {
+		l.timer = time.AfterFunc(time.Duration(max(ns-Now(), 0)), l.Wake)
+	}
+}
+
+func (l *gnetLoop) Stats() Stats { return Stats{} }
+
+// Dial connects on a goroutine, since neither net.Dial nor Enroll may be called from the loop.
+func (l *gnetLoop) Dial(d Dial) {
+	if l.anchor == nil {
+		l.early = append(l.early, d)
+		return
+	}
+	c := &gnetConn{loop: l, tag: d.Tag, name: d.Endpoint.Name}
+	l.conns[c] = struct{}{}
+	go func() {
+		select {
+		case l.dials <- struct{}{}:
+		case <-l.ctx.Done():
+			return
+		}
+		defer func() { <-l.dials }()
+		nc, err := dialEndpoint(l.ctx, d)
+		if err == nil {
+			// OnOpen says Opened: a write before it would be lost.
+			_, err = l.client.EnrollContext(nc, c)
+		}
+		if err != nil {
+			l.execute(func() { c.gone(err) })
+		}
+	}()
+}
+
+func dialEndpoint(ctx context.Context, d Dial) (net.Conn, error) {
+	var nd net.Dialer
+	if d.MPTCP {
+		nd.SetMultipathTCP(true)
+	}
+	if d.Endpoint.Path != "" {
+		return nd.DialContext(ctx, "unix", d.Endpoint.Path)
+	}
+	if d.Source.IsValid() {
+		nd.LocalAddr = &net.TCPAddr{IP: d.Source.AsSlice()}
+	}
+	err := errors.New("no address")
+	for _, a := range d.Endpoint.Addrs {
+		var nc net.Conn
+		if nc, err = nd.DialContext(ctx, "tcp", a.String()); err == nil {
+			return nc, nil
+		}
+	}
+	return nil, plainCause(err)
+}
+
+// plainCause drops the addresses that net's errors carry: the handler names the endpoint itself.
+func plainCause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
+// OnOpen is gnet's Opened.
+func (l *gnetLoop) OnOpen(gc gnet.Conn) ([]byte, gnet.Action) {
+	c, ok := gc.Context().(*gnetConn)
+	if !ok { // the anchor
+		return nil, gnet.None
+	}
+	if c.closing || l.stopped.Load() {
+		return nil, gnet.Close
+	}
+	c.c = gc
+	l.h.Opened(c)
+	return nil, c.action()
+}
+
+// OnTraffic lends gnet's buffer to the handler. What the handler leaves stays in gnet's.
+func (l *gnetLoop) OnTraffic(gc gnet.Conn) gnet.Action {
+	c, ok := gc.Context().(*gnetConn)
+	if !ok || c.closing || l.stopped.Load() {
+		return gnet.None
+	}
+	now := Now()
+	buf, err := gc.Peek(-1)
+	if err != nil || len(buf) == 0 {
+		return gnet.None
+	}
+	c.in = ChainBuffer{borrowed: buf, length: len(buf)}
+	l.h.Data(c, &c.in, now)
+	used := len(buf) - c.in.length
+	c.in = ChainBuffer{}
+	if used > 0 && c.c != nil { // Discard(0) would drop everything
+		_, _ = gc.Discard(used)
+	}
+	return c.action()
+}
+
+// OnClose is gnet's Closed; from within a Write it only leaves a note.
+func (l *gnetLoop) OnClose(gc gnet.Conn, err error) gnet.Action {
+	c, ok := gc.Context().(*gnetConn)
+	if !ok {
+		return gnet.None
+	}
+	if err == nil {
+		err = net.ErrClosed
+	}
+	if c.busy {
+		c.failed, c.c = err, nil
+		return gnet.None
+	}
+	c.gone(err)
+	return gnet.None
+}
+
+func (c *gnetConn) gone(err error) {
+	c.c = nil
+	delete(c.loop.conns, c)
+	delete(c.loop.stuck, c)
+	if !c.closing && !c.loop.stopped.Load() {
+		c.closing = true
+		c.loop.h.Closed(c, err)
+	}
+}
+
+func (c *gnetConn) action() gnet.Action {
+	if c.closing && c.c != nil {
+		return gnet.Close
+	}
+	return gnet.None
+}
+
+func (c *gnetConn) Tag() int { return c.tag }
+
+func (c *gnetConn) Write(p []byte) int {
+	if !c.mayWrite() {
+		return 0
+	}
+	_, err := c.c.Write(p)
+	return c.wrote(len(p), err)
+}
+
+func (c *gnetConn) Writev(bufs [][]byte) int {
+	if !c.mayWrite() {
+		return 0
+	}
+	total := 0
+	for _, b := range bufs {
+		total += len(b)
+	}
+	_, err := c.c.Writev(bufs)
+	return c.wrote(total, err)
+}
+
+// mayWrite gives gnet one write more only when it has sent the one before: its own buffer would
+// take everything, whatever it costs.
+func (c *gnetConn) mayWrite() bool {
+	if c.c == nil || c.closing {
+		return false
+	}
+	if c.c.OutboundBuffered() > 0 {
+		c.stick()
+		return false
+	}
+	c.busy = true
+	return true
+}
+
+// wrote ends a write. gnet closes a connection from within it; Closed is told a turn later, so
+// that no handler is called from its own Write.
+func (c *gnetConn) wrote(n int, err error) int {
+	c.busy = false
+	if c.failed == nil {
+		c.failed = err
+	}
+	if c.failed != nil {
+		c.loop.execute(func() { c.gone(c.failed) })
+		return 0
+	}
+	return n
+}
+
+func (c *gnetConn) stick() {
+	l := c.loop
+	l.stuck[c] = struct{}{}
+	if !l.polling {
+		l.polling = true
+		time.AfterFunc(gnetPoll, func() { l.execute(l.unstick) })
+	}
+}
+
+func (l *gnetLoop) unstick() {
+	l.polling = false
+	for c := range l.stuck {
+		if c.c == nil || c.closing {
+			delete(l.stuck, c)
+		} else if c.c.OutboundBuffered() == 0 {
+			delete(l.stuck, c)
+			l.h.Writable(c)
+		}
+	}
+	if len(l.stuck) > 0 && !l.polling {
+		l.polling = true
+		time.AfterFunc(gnetPoll, func() { l.execute(l.unstick) })
+	}
+}
+
+func (c *gnetConn) Close() {
+	if c.closing {
+		return
+	}
+	c.closing = true
+	delete(c.loop.conns, c)
+	delete(c.loop.stuck, c)
+	if c.c != nil {
+		_ = c.c.Close() // carried out after the callback that we may be in
+	}
+}
+
+func (c *gnetConn) LocalAddr() string {
+	if c.c == nil {
+		return c.name
+	}
+	return c.c.LocalAddr().String()
+}
+
+func (c *gnetConn) RemoteAddr() string {
+	if c.c == nil {
+		return c.name
+	}
+	return c.c.RemoteAddr().String()
+}
+
+// gnetLog keeps gnet's messages off stdout, where its default logger writes.
+type gnetLog func(text string)
+
+func (f gnetLog) say(format string, args []any) {
+	if f != nil {
+		f(fmt.Sprintf(format, args...))
+	}
+}
+
+func (f gnetLog) Debugf(string, ...any)          {}
+func (f gnetLog) Infof(string, ...any)           {}
+func (f gnetLog) Warnf(format string, a ...any)  { f.say(format, a) }
+func (f gnetLog) Errorf(format string, a ...any) { f.say(format, a) }
+func (f gnetLog) Fatalf(format string, a ...any) { f.say(format, a) }
