@@ -43,7 +43,7 @@ func NewHistogram() *Histogram {
 // Record adds one value. Negative values count as 0; values above HighestNs are counted in OverRange.
 func (h *Histogram) Record(ns int64) { h.RecordN(ns, 1) }
 
-// RecordN adds the same value n times, n ≥ 0.
+// RecordN adds the same value n times, n ≥ 1.
 func (h *Histogram) RecordN(ns, n int64) {
 	ns = max(ns, 0)
 	h.counts[min(uint(bucketIndex(ns)), slots)] += n

@@ -33,8 +33,8 @@ type Result struct {
 	Connect     *Histogram    // TCP, TLS and prefix commands of each connection, ns; may be nil
 	Ops         []OpResult    // one per kind of request when there is more than one
 	Errors      []Count       // error replies by text or code, most frequent first
-	ErrorTotal  int64
-	Conflicts   int64 // RSET on a key that exists
+	ErrorTotal  int64         // all error replies; conflicts are not among them
+	Conflicts   int64         // RSET on a key that exists
 	Hits        int64
 	Misses      int64
 	Mismatches  int64
