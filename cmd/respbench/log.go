@@ -1,0 +1,31 @@
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/term"
+)
+
+// newLog makes the diagnostics' logger: for people when w is a terminal, JSON lines otherwise. Passwords are never
+// logged, and no data goes here.
+func newLog(w io.Writer, level string) zerolog.Logger {
+	if level == "off" {
+		return zerolog.Nop()
+	}
+	l, err := zerolog.ParseLevel(level)
+	if err != nil {
+		l = zerolog.WarnLevel
+	}
+	if isTerminal(w) {
+		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly}
+	}
+	return zerolog.New(w).Level(l).With().Timestamp().Logger()
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,66 @@
+// Command respbench measures RESP servers. It is a drop-in for redis-benchmark and valkey-benchmark, has the set/get
+// workload of bench.c, and brings along a server of its own to measure.
+//
+// This package turns argv into runner.Options and errors into exit codes; everything else is elsewhere.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"respbench/runner"
+)
+
+func main() {
+	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole program: argv with the program's name in front, the three streams, and the exit code.
+func run(argv []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := programOf(argv)
+	ctx, stop := withSignals(context.Background())
+	defer stop()
+	err := execute(ctx, p, argv[min(len(argv), 1):], streams{stdin, stdout, stderr})
+	return finish(ctx, err, p, stderr)
+}
+
+// streams are the program's standard streams.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// exitCoder is an error that knows the exit code it means.
+type exitCoder interface{ ExitCode() int }
+
+// finish prints what went wrong, if that has not been said, and finds the exit code. A signal outranks the errors
+// that it caused.
+func finish(ctx context.Context, err error, p program, stderr io.Writer) int {
+	var by runner.Interrupt
+	if errors.As(context.Cause(ctx), &by) {
+		return signalCode(by)
+	}
+	if err == nil {
+		return runner.ExitOK
+	}
+	var usage *usageError
+	switch {
+	case errors.As(err, &usage) && usage == errScheme:
+		fmt.Fprintln(stderr, err)
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "%s: %s (see %s --help)\n", p.name, err, p.name)
+	case errors.Is(err, syscall.EPIPE):
+		// The reader of our output has gone: there is nobody to tell.
+	case err.Error() != "":
+		fmt.Fprintln(stderr, err)
+	}
+	var coded exitCoder
+	if errors.As(err, &coded) {
+		return coded.ExitCode()
+	}
+	return runner.ExitError
+}

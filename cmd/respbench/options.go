@@ -1,0 +1,170 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"respbench/runner"
+)
+
+// options turns what was typed into the runner's options: the mode, its defaults, and what does not go together.
+// Nothing is opened or read here but certificate files.
+func (s *settings) options(command []string) (runner.Options, error) {
+	o := &s.opts
+	if err := s.chooseMode(command); err != nil {
+		return *o, err
+	}
+	if s.embedded && s.target != "" {
+		return *o, usagef("--embedded does not go with %s: it measures a server of its own", s.target)
+	}
+	if s.requests.given && o.Load.Duration > 0 {
+		return *o, usagef("options -n and --duration are mutually exclusive")
+	}
+	if o.Mode == runner.Bench {
+		s.fillBench()
+	} else {
+		s.fillClassic()
+	}
+	s.fillCommon()
+	if err := s.takePassword(); err != nil {
+		return *o, err
+	}
+	if err := s.checkTLS(); err != nil {
+		return *o, err
+	}
+	if err := o.Validate(); err != nil {
+		return *o, &usageError{err.Error()}
+	}
+	return *o, nil
+}
+
+// chooseMode decides between redis-benchmark's mode and bench.c's. A command or a test beside an option of bench.c
+// mode is a contradiction that must not be resolved silently.
+func (s *settings) chooseMode(command []string) error {
+	o := &s.opts
+	if s.chooser == "" {
+		o.Mode = runner.Classic
+		return s.takeCommand(command)
+	}
+	o.Mode = runner.Bench
+	switch {
+	case s.classic != "":
+		return usagef("%s does not go with %s, which chooses bench.c mode", s.classic, s.chooser)
+	case len(command) > 0:
+		return usagef("the command %q does not go with %s, which chooses bench.c mode", command[0], s.chooser)
+	}
+	return nil
+}
+
+// takeCommand keeps the user's own command, or else the list of tests.
+func (s *settings) takeCommand(command []string) error {
+	c := &s.opts.Classic
+	if len(command) > 0 {
+		if strings.TrimSpace(command[0]) == "" {
+			return usagef("the command is empty")
+		}
+		c.Command = command
+		if s.testsGiven {
+			s.warn("Option -t is ignored.")
+		}
+		return nil
+	}
+	if s.testsGiven {
+		return s.takeTests()
+	}
+	return nil
+}
+
+// takeTests splits -t. An unknown name is told, not skipped in silence, and a list without a known name ends the run.
+func (s *settings) takeTests() error {
+	known := testNames()
+	var unknown []string
+	for name := range strings.SplitSeq(strings.ToLower(s.tests), ",") {
+		name = strings.TrimSpace(name)
+		switch {
+		case slices.Contains(known, name):
+			s.opts.Classic.Tests = append(s.opts.Classic.Tests, name)
+		case name != "":
+			unknown = append(unknown, name)
+		}
+	}
+	list := strings.Join(known, ", ")
+	if len(s.opts.Classic.Tests) == 0 {
+		return usagef("invalid tests %q for -t: there are %s", s.tests, list)
+	}
+	for _, name := range unknown {
+		s.warn("Unknown test %q is ignored. There are: %s.", name, list)
+	}
+	return nil
+}
+
+func (s *settings) fillClassic() {
+	o := &s.opts
+	o.Load.Clients = int(s.clients.or(classicClients))
+	o.Load.Requests = s.requests.or(classicRequests)
+	o.Load.Pipeline = int(s.pipeline.or(1))
+	o.Load.OnError = runner.StopOnError
+	o.Classic.DataSize = int(s.dataSize.or(classicDataSize))
+	o.Classic.Random = s.keyspace.given
+	o.Classic.Keyspace = max(s.keyspace.v, 1) // -r 0 has the one key of number 0, as in redis-benchmark
+	if o.Classic.Keyspace > runner.MaxKeyspace {
+		o.Classic.Keyspace = runner.MaxKeyspace
+		s.warn("Too many keys for the 12 digits of __rand_int__, limiting -r to %d.", int64(runner.MaxKeyspace))
+	}
+}
+
+func (s *settings) fillBench() {
+	o := &s.opts
+	o.Load.Clients = int(s.clients.or(benchClients))
+	o.Load.Requests = s.requests.or(benchRequests)
+	o.Load.Pipeline = int(s.pipeline.or(benchPipeline))
+	o.Load.OnError = runner.CountErrors
+	o.Bench.Keyspace = s.keyspace.or(benchKeyspace)
+	o.Bench.ValueSize = int(s.dataSize.or(benchValueSize))
+	o.Bench.ValueSizes = s.valueSizes
+}
+
+func (s *settings) fillCommon() {
+	o := &s.opts
+	l := &o.Load
+	l.Clients, l.Pipeline = max(l.Clients, 1), max(l.Pipeline, 1) // 0 means 1, as in redis-benchmark
+	l.Threaded = s.threads.v > 0
+	l.Threads = int(min(max(s.threads.v, 1), runner.MaxThreads))
+	if s.threads.v > runner.MaxThreads {
+		s.warn("Too many threads, limiting threads to %d.", runner.MaxThreads)
+	}
+	l.Reconnect = s.reconnect.v
+	if s.keepAlive.given && s.keepAlive.v == 0 {
+		l.Reconnect = int64(l.Pipeline)
+	}
+	if l.Reconnect > 0 {
+		s.warn("Keepalive disabled. You probably need 'echo 1 > /proc/sys/net/ipv4/tcp_tw_reuse' for Linux and " +
+			"'sudo sysctl -w net.inet.tcp.msl=1000' for Mac OS X in order to use a lot of clients/requests")
+	}
+	if l.Duration > 0 {
+		l.Requests = math.MaxInt64
+	}
+	if s.onErrorGiven {
+		l.OnError = s.onError
+	}
+	l.Poisson = s.arrival == "poisson"
+	o.Output.Precision = precision(s.precision)
+	o.Output.ServerInfo = s.serverInfo
+	if !s.serverInfoGiven {
+		o.Output.ServerInfo = o.Output.Additions && !o.Output.Quiet && !o.Output.CSV
+	}
+	if !s.seedGiven {
+		o.Seed = uint64(time.Now().UnixNano())
+	}
+}
+
+// precision is --precision as redis-benchmark clamps it: above 4 is 4, below 0 is the default.
+func precision(n number) int {
+	const standard, highest = 3, 4
+	if !n.given || n.v < 0 {
+		return standard
+	}
+	return int(min(n.v, highest))
+}
