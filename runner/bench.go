@@ -1,0 +1,168 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"respbench/report"
+	"respbench/workload"
+)
+
+// bench is bench.c mode: prefill when it is needed, then one measured round.
+func (s *session) bench(ctx context.Context) error {
+	o := &s.o.Bench
+	spec := workload.BenchOptions{Op: o.Op, Keyspace: o.Keyspace, Size: workload.ConstantSize(o.ValueSize), SetRatio: o.SetRatio,
+		SetCmd: o.SetCmd, GetCmd: o.GetCmd, KeyPrefix: o.KeyPrefix, Seed: s.o.Seed}
+	plan, err := workload.Bench(spec)
+	if err != nil {
+		return err
+	}
+	if err := s.probe(ctx); err != nil {
+		return err
+	}
+	prefilled, there, err := s.prefill(ctx, spec)
+	if err != nil {
+		return err
+	}
+	r := s.newRound(plan)
+	r.verify, r.missIsBad, r.conflicts = o.Verify, there, expectsConflicts(o.SetCmd)
+	r.load.OnError = CountErrors
+	stop := s.watchLong(r, "bench "+o.Op, r.load.Requests)
+	res, err := r.run(ctx)
+	stop()
+	if err != nil {
+		return err
+	}
+	s.describe(res)
+	res.Mode, res.Keyspace, res.ValueSize = o.Op, o.Keyspace, o.ValueSize
+	res.SetCmd, res.GetCmd, res.Prefilled = o.SetCmd, o.GetCmd, prefilled
+	if err := s.printBench(res); err != nil {
+		return err
+	}
+	return benchVerdict(ctx, res)
+}
+
+// benchVerdict turns what the figures say into the exit code. They have been printed.
+func benchVerdict(ctx context.Context, res *report.Result) error {
+	switch {
+	case res.Mismatches > 0:
+		return &Error{Code: ExitMismatch}
+	case res.ErrorTotal > 0:
+		return &Error{Code: ExitError}
+	}
+	return context.Cause(ctx)
+}
+
+// expectsConflicts tells whether "exists" is an expected answer: RSET never overwrites.
+func expectsConflicts(setCmd string) bool { return strings.EqualFold(setCmd, "RSET") }
+
+func (s *session) watchLong(r *round, title string, total int64) (stop func()) {
+	if s.o.Output.CSV || !s.io.Terminal && !s.o.Output.Progress {
+		return func() {}
+	}
+	line := &longProgress{w: s.io.Stderr, title: title, total: total}
+	return watch(r, line.draw, line.wipe)
+}
+
+// prefill writes the keyspace when the options or a probe say so. there means that every key is
+// known to be there.
+func (s *session) prefill(ctx context.Context, spec workload.BenchOptions) (written int64, there bool, err error) {
+	o := &s.o.Bench
+	if o.Prefill == PrefillNever || o.Prefill == PrefillAuto && o.Op != "get" {
+		return 0, false, nil
+	}
+	if o.Prefill == PrefillAuto {
+		missing, err := s.probeKeys(ctx, spec)
+		if err != nil || missing == 0 {
+			return 0, missing == 0, err
+		}
+		if o.Keyspace > PrefillAutoMax {
+			return 0, false, fmt.Errorf("the keyspace of %d keys is not there (%d of the probed keys are missing) and is too large to be written unasked: use --prefill always, or never to measure misses", o.Keyspace, missing)
+		}
+	}
+	plan, err := workload.Prefill(spec)
+	if err != nil {
+		return 0, false, err
+	}
+	r := s.newRound(plan)
+	r.load.Requests, r.load.OnError = plan.Requests, StopOnError
+	r.load.Pipeline = max(r.load.Pipeline, prefillPipeline)
+	r.conflicts = expectsConflicts(o.SetCmd)
+	stop := s.watchLong(r, "prefill", plan.Requests)
+	res, err := r.run(ctx)
+	stop()
+	if err != nil {
+		return 0, false, fmt.Errorf("prefill: %w", err)
+	}
+	return res.Requests, true, context.Cause(ctx)
+}
+
+// prefillPipeline is the least depth of the unmeasured writes.
+const prefillPipeline = 64
+
+// probeKeys reads keys spread over the keyspace and counts those that are missing.
+func (s *session) probeKeys(ctx context.Context, spec workload.BenchOptions) (missing int64, err error) {
+	plan, err := workload.Probe(spec)
+	if err != nil {
+		return 0, err
+	}
+	c, err := s.openControl(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	if err := c.setUp(&s.o.Target); err != nil {
+		return 0, err
+	}
+	var args []string
+	for i := range uint64(plan.Requests) {
+		args = args[:0]
+		for a := range plan.Args(i) {
+			args = append(args, string(plan.AppendArg(nil, i, a)))
+		}
+		v, err := c.do(args...)
+		switch {
+		case err != nil:
+			return missing, err
+		case isError(v):
+			return missing, &serverError{v.Str}
+		case v.Null:
+			missing++
+		}
+	}
+	return missing, nil
+}
+
+// setUp says the prefix commands that openControl leaves out.
+func (c *control) setUp(t *Target) error {
+	rest := *t
+	rest.Password, rest.User, rest.Tracking, rest.RESP3 = "", "", false, false
+	for _, args := range prefixCommands(&rest) {
+		v, err := c.do(args...)
+		if err != nil {
+			return err
+		}
+		if isError(v) {
+			return &serverError{v.Str}
+		}
+	}
+	return nil
+}
+
+func (s *session) printBench(res *report.Result) error {
+	out := &s.o.Output
+	switch {
+	case out.CSV:
+		if err := report.BenchCSVHeader(s.io.Stdout); err != nil {
+			return err
+		}
+		return report.BenchCSVRow(s.io.Stdout, res)
+	case out.Quiet:
+		return report.BenchQuietLine(s.io.Stdout, res)
+	}
+	if err := report.BenchText(s.io.Stdout, res); err != nil || !out.Additions {
+		return err
+	}
+	return report.Additions(s.io.Stdout, res)
+}

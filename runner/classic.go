@@ -1,0 +1,122 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"respbench/report"
+	"respbench/workload"
+)
+
+// classic is redis-benchmark mode: every test in turn, or one command of the user's.
+func (s *session) classic(ctx context.Context) error {
+	plans, err := s.plans()
+	if err != nil {
+		return err
+	}
+	if err := s.probe(ctx); err != nil {
+		return err
+	}
+	out := &s.o.Output
+	if out.CSV {
+		if err := report.CSVHeader(s.io.Stdout); err != nil {
+			return err
+		}
+	}
+	for {
+		for _, p := range plans {
+			if err := s.classicRound(ctx, p); err != nil {
+				return err
+			}
+		}
+		if !out.Loop {
+			break
+		}
+	}
+	if len(s.o.Classic.Command) == 0 && !out.CSV {
+		_, err = fmt.Fprintln(s.io.Stdout)
+	}
+	return err
+}
+
+// plans builds the tests asked for, or the user's command.
+func (s *session) plans() ([]*workload.Plan, error) {
+	c := &s.o.Classic
+	opt := workload.TestOptions{Random: c.Random, Keyspace: c.Keyspace, DataSize: c.DataSize, Seed: s.o.Seed,
+		Cluster: s.o.Target.Cluster, Sequential: c.Sequential, NumFunctions: c.NumFunctions, NumFcallKeys: c.NumFcallKeys}
+	if len(c.Command) > 0 {
+		p, err := workload.Command(c.Command, c.Stdin, c.HasStdin, opt)
+		if err != nil {
+			return nil, err
+		}
+		return []*workload.Plan{p}, nil
+	}
+	plans, unknown := workload.Suite(c.Tests, opt)
+	if len(unknown) > 0 {
+		fmt.Fprintf(s.io.Stderr, "WARNING: unknown test %s; the tests are %s\n",
+			quotedList(unknown), strings.Join(workload.TestNames(), ", "))
+	}
+	if len(plans) == 0 {
+		return nil, &Error{Code: ExitError, Err: fmt.Errorf("no test to run: -t names none of the tests")}
+	}
+	return plans, nil
+}
+
+func quotedList(names []string) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", n)
+	}
+	return b.String()
+}
+
+// classicRound measures one test and prints it.
+func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
+	r := s.newRound(p)
+	out := &s.o.Output
+	stop := func() {}
+	if !out.CSV && (s.io.Terminal || out.Progress) {
+		line := &classicProgress{w: s.io.Stdout, title: p.Title}
+		stop = watch(r, line.draw, line.wipe)
+	}
+	res, err := r.run(ctx)
+	stop()
+	if err != nil {
+		return err
+	}
+	s.describe(res)
+	if err := s.printClassic(res); err != nil {
+		return err
+	}
+	if res.ErrorTotal > 0 {
+		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
+			return err
+		}
+		return &Error{Code: ExitError}
+	}
+	return context.Cause(ctx)
+}
+
+// describe adds to a result what the session knows.
+func (s *session) describe(res *report.Result) {
+	res.Server, res.Env = s.server, s.env
+	res.Seed, res.Precision, res.Command = s.o.Seed, s.o.Output.Precision, s.o.CommandLine
+}
+
+func (s *session) printClassic(res *report.Result) error {
+	out := &s.o.Output
+	switch {
+	case out.CSV:
+		return report.CSVRow(s.io.Stdout, res)
+	case out.Quiet:
+		return report.QuietLine(s.io.Stdout, res)
+	}
+	if err := report.Text(s.io.Stdout, res); err != nil || !out.Additions {
+		return err
+	}
+	return report.Additions(s.io.Stdout, res)
+}

@@ -1,0 +1,134 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"respbench/netpoll"
+	"respbench/protocol"
+	"respbench/report"
+)
+
+// control is a connection of its own for what is asked beside the load: CONFIG, INFO, probes.
+// It blocks, one command at a time, each within the time-out.
+type control struct {
+	conn  net.Conn
+	limit time.Duration
+	buf   []byte
+	held  int // bytes of buf that are received and not yet parsed
+}
+
+// openControl connects and authenticates, but neither selects nor negotiates.
+func (s *session) openControl(ctx context.Context) (*control, error) {
+	limit := s.o.Load.ConnectTimeout
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	conn, err := dialAny(ctx, s.ep)
+	if err != nil {
+		return nil, connectError(s.ep, err)
+	}
+	c := &control{conn: conn, limit: limit, buf: make([]byte, 16<<10)}
+	t := s.o.Target
+	t.Tracking, t.DB, t.RESP3 = false, 0, false
+	for _, args := range prefixCommands(&t) {
+		v, err := c.do(args...)
+		if err == nil {
+			err = nodeError(s.ep, v)
+		}
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// dialAny tries every address in turn.
+func dialAny(ctx context.Context, e *netpoll.Endpoint) (conn net.Conn, err error) {
+	var d net.Dialer
+	if e.Path != "" {
+		return d.DialContext(ctx, "unix", e.Path)
+	}
+	for _, a := range e.Addrs {
+		if conn, err = d.DialContext(ctx, "tcp", a.String()); err == nil {
+			return conn, nil
+		}
+	}
+	return nil, err
+}
+
+func (c *control) close() { c.conn.Close() }
+
+// do sends one command and reads its reply; an error reply is a value, not an error.
+func (c *control) do(args ...string) (protocol.Value, error) {
+	if c.limit > 0 {
+		_ = c.conn.SetDeadline(time.Now().Add(c.limit)) // a connection without deadlines fails in Write
+	}
+	if _, err := c.conn.Write(protocol.AppendCommand(nil, args...)); err != nil {
+		return protocol.Value{}, lostError(err)
+	}
+	for {
+		n, v, err := protocol.ParseValue(c.buf[:c.held])
+		if err != nil {
+			return v, lostError(err)
+		}
+		if n > 0 {
+			c.held = copy(c.buf, c.buf[n:c.held])
+			if v.Kind != protocol.Push {
+				return v, nil
+			}
+			continue
+		}
+		if c.held == len(c.buf) {
+			c.buf = append(c.buf, make([]byte, len(c.buf))...)
+		}
+		n, err = c.conn.Read(c.buf[c.held:])
+		if err != nil {
+			return v, lostError(err)
+		}
+		c.held += n
+	}
+}
+
+func isError(v protocol.Value) bool { return v.Kind == protocol.Error || v.Kind == protocol.BulkError }
+
+// nodeError words an error reply to the set-up as redis-benchmark does.
+func nodeError(ep *netpoll.Endpoint, v protocol.Value) error {
+	if !isError(v) {
+		return nil
+	}
+	return fmt.Errorf("Node %s replied with error:\n%s", ep.Name, v.Str)
+}
+
+var errNoConfig = errors.New("WARNING: Could not fetch server CONFIG")
+
+// probe connects once before the load and asks for the server's configuration. A server that does
+// not answer CONFIG is measured all the same; one that wants a password is not.
+func (s *session) probe(ctx context.Context) error {
+	c, err := s.openControl(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	var got [2]string
+	for i, name := range []string{"save", "appendonly"} {
+		v, err := c.do("CONFIG", "GET", name)
+		switch {
+		case err == nil && isError(v) && (strings.HasPrefix(v.Str, "NOAUTH") || strings.HasPrefix(v.Str, "WRONGPASS")):
+			return nodeError(s.ep, v)
+		case err != nil || isError(v) || len(v.Elems) != 2:
+			fmt.Fprintln(s.io.Stderr, errNoConfig)
+			return nil
+		}
+		got[i] = v.Elems[1].Str
+	}
+	s.server = report.Server{HasConfig: true, Save: got[0], AppendOnly: got[1]}
+	return nil
+}

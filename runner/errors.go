@@ -1,0 +1,60 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"respbench/protocol"
+)
+
+// serverError is an error reply that ended the run.
+type serverError struct{ text string }
+
+func (e *serverError) Error() string { return "Error from server: " + e.text }
+
+// errNoRequest is what a reply is that nobody asked for.
+var errNoRequest = errors.New("Error: reply without a pending request")
+
+// lostError words the end of a connection in mid-run as redis-benchmark does.
+func lostError(err error) error {
+	var syntax *protocol.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("Error: Server closed the connection")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("Error: %w", syntax)
+	}
+	return fmt.Errorf("Error: %s", plainError(err))
+}
+
+// plainError is the system's own sentence, as strerror gives it, without the names of Go's layers.
+func plainError(err error) string {
+	var errno syscall.Errno
+	switch {
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "Cannot assign requested address: no local port is free (use keep-alive, fewer reconnects, or --source with more addresses)"
+	case errors.As(err, &errno):
+		return sentence(errno.Error())
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return "Connection timed out"
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return sentence(op.Err.Error())
+	}
+	return err.Error()
+}
+
+func sentence(s string) string {
+	r := []rune(s)
+	if len(r) > 0 {
+		r[0] = unicode.ToUpper(r[0])
+	}
+	return strings.TrimSpace(string(r))
+}

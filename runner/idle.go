@@ -1,0 +1,109 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"respbench/netpoll"
+	"respbench/protocol"
+	"respbench/report"
+)
+
+// idle is -I: open the connections, send nothing, and wait for an interrupt. An error reply (a
+// server that is full) or a close by the server ends it.
+func (s *session) idle(ctx context.Context) error {
+	fmt.Fprintf(s.io.Stdout, "Creating %d idle connections and waiting forever (Ctrl+C when done)\n", s.o.Load.Clients)
+	h := &idler{s: s, want: s.o.Load.Clients}
+	l, err := netpoll.New(h, netpoll.Options{Engine: s.o.Load.Engine, CPU: -1, Log: s.logLine})
+	if err != nil {
+		return err
+	}
+	h.loop = l
+	h.dialMore()
+	stop := context.AfterFunc(ctx, l.Stop)
+	defer stop()
+	lines, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		h.draw(lines)
+	}()
+	err = l.Run()
+	close(lines)
+	<-ended
+	if h.err != nil {
+		return h.err
+	}
+	if err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+type idler struct {
+	s       *session
+	loop    netpoll.Loop
+	want    int
+	dialled int
+	open    atomic.Int64
+	err     error
+}
+
+func (h *idler) dialMore() {
+	for h.dialled < h.want && h.dialled-int(h.open.Load()) < dialsAtOnce {
+		h.loop.Dial(netpoll.Dial{Endpoint: h.s.ep, Tag: h.dialled})
+		h.dialled++
+	}
+}
+
+func (h *idler) draw(done <-chan struct{}) {
+	t := time.NewTicker(progressEvery)
+	defer t.Stop()
+	width := 0
+	for {
+		width, _ = report.IdleLine(h.s.io.Stdout, width, int(h.open.Load()))
+		select {
+		case <-done:
+			return
+		case <-t.C:
+		}
+	}
+}
+
+func (h *idler) Opened(netpoll.Conn) {
+	h.open.Add(1)
+	h.dialMore()
+}
+
+func (h *idler) Data(_ netpoll.Conn, in *netpoll.ChainBuffer, _ int64) {
+	n, v, err := protocol.ParseValue(in.Linear())
+	switch {
+	case err != nil:
+		h.fail(lostError(err))
+	case n > 0 && isError(v):
+		h.fail(&serverError{v.Str})
+	case n > 0 && v.Kind != protocol.Push:
+		h.fail(errNoRequest)
+	}
+	in.Discard(n)
+}
+
+func (h *idler) Writable(netpoll.Conn) {}
+func (h *idler) Tick(int64)            {}
+
+func (h *idler) Closed(c netpoll.Conn, err error) {
+	if int(h.open.Load()) <= c.Tag() {
+		h.fail(connectError(h.s.ep, err))
+		return
+	}
+	h.open.Add(-1)
+	h.fail(lostError(err))
+}
+
+func (h *idler) fail(err error) {
+	if h.err == nil {
+		h.err = err
+	}
+	h.loop.Stop()
+}

@@ -1,0 +1,129 @@
+// Package runner runs one round, then many: here the requests (workload), the connections
+// (netpoll), the replies (protocol) and the figures (report) meet, and nowhere else.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+
+	"github.com/rs/zerolog"
+
+	"respbench/netpoll"
+	"respbench/report"
+)
+
+// Exit codes of the program.
+const (
+	ExitOK          = 0
+	ExitError       = 1 // usage, connection or server error
+	ExitMismatch    = 4 // a reply was not what the key must hold
+	ExitAssertion   = 5
+	ExitInterrupted = 130 // SIGINT; SIGTERM is 143
+	ExitTerminated  = 143
+)
+
+// IO is where a run prints. Data goes to Stdout, everything else to Stderr or the log.
+type IO struct {
+	Stdout, Stderr io.Writer
+	Log            zerolog.Logger
+	Terminal       bool // Stdout is a terminal
+}
+
+// Error is an error with the exit code it means.
+type Error struct {
+	Code int
+	Err  error // nil: everything has been said already
+}
+
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// ExitCode is what the process should end with.
+func (e *Error) ExitCode() int { return e.Code }
+
+// Interrupt is the cause a context is cancelled with when a signal arrived.
+type Interrupt struct{ Signal os.Signal }
+
+func (i Interrupt) Error() string { return "interrupted by " + i.Signal.String() }
+
+// ExitCode is 130 for SIGINT and 143 for SIGTERM.
+func (i Interrupt) ExitCode() int {
+	if i.Signal == syscall.SIGTERM {
+		return ExitTerminated
+	}
+	return ExitInterrupted
+}
+
+// session is one invocation: what stays the same from round to round.
+type session struct {
+	o      *Options
+	io     IO
+	ep     *netpoll.Endpoint
+	server report.Server
+	env    report.Environment
+}
+
+// Main carries out o, which has been validated. An error of type *Error or Interrupt knows its
+// exit code; any other means 1.
+func Main(ctx context.Context, o Options, out IO) error {
+	s := &session{o: &o, io: out, env: environment(o.Load.Engine)}
+	if err := s.prepare(ctx); err != nil {
+		return s.interruptedOr(ctx, err)
+	}
+	var err error
+	switch {
+	case o.Mode == Bench:
+		err = s.bench(ctx)
+	case o.Classic.Idle:
+		err = s.idle(ctx)
+	default:
+		err = s.classic(ctx)
+	}
+	return s.interruptedOr(ctx, err)
+}
+
+// interruptedOr prefers the signal to the errors that it caused.
+func (s *session) interruptedOr(ctx context.Context, err error) error {
+	var by Interrupt
+	if errors.As(context.Cause(ctx), &by) {
+		return by
+	}
+	return err
+}
+
+// prepare does what must be right before the first connection.
+func (s *session) prepare(ctx context.Context) (err error) {
+	o := s.o
+	if o.Target.Socket != "" {
+		s.ep, err = netpoll.UnixEndpoint(o.Target.Socket)
+	} else {
+		s.ep, err = netpoll.Resolve(ctx, o.Target.Host, o.Target.Port)
+	}
+	if err != nil {
+		return fmt.Errorf("Could not connect to Redis at %w", err)
+	}
+	if err := raiseFileLimit(o.Load.Clients, s.ep.Name); err != nil {
+		return err
+	}
+	// A loop in a raw system call keeps its processor: signals, timers and progress need others.
+	if want := o.Load.Threads + 2; runtime.GOMAXPROCS(0) < want {
+		runtime.GOMAXPROCS(want)
+	}
+	return nil
+}
+
+// connectError words a failed connection as redis-benchmark does.
+func connectError(ep *netpoll.Endpoint, err error) error {
+	return fmt.Errorf("Could not connect to Redis at %s: %s", ep.Name, plainError(err))
+}

@@ -1,0 +1,135 @@
+package runner
+
+import (
+	"strings"
+
+	"respbench/netpoll"
+	"respbench/protocol"
+)
+
+// class is what a reply turned out to be.
+type class uint8
+
+const (
+	classOK   class = iota
+	classHit        // a read that found something
+	classMiss       // a read that found nothing
+	classConflict
+	classError
+	classes
+)
+
+// replies decodes one segment. A run of replies of the shape of the last one is counted at once;
+// the decoder's general path stands behind it.
+func (w *worker) replies(c *client, seg []byte, now int64) error {
+	for len(seg) > 0 {
+		if c.inOrder == 0 {
+			c.nextStamp()
+		}
+		if c.inOrder > 0 && w.ops == nil && !w.verify.on && c.class != classError {
+			if n, k := c.dec.Run(seg, int(c.inOrder)); k > 0 {
+				w.count(c, int32(k), now)
+				seg = seg[n:]
+				continue
+			}
+		}
+		n, ev, err := c.dec.Next(seg)
+		if err != nil {
+			return lostError(err)
+		}
+		seg = seg[n:]
+		switch ev {
+		case protocol.Complete:
+			if c.inOrder == 0 {
+				return errNoRequest
+			}
+			if err := w.complete(c, now); err != nil {
+				return err
+			}
+		case protocol.Body:
+			w.verify.piece(c, w.r.plan, c.dec.PieceOffset(), c.dec.Piece())
+		}
+	}
+	return nil
+}
+
+// complete classifies one reply and accounts for it.
+func (w *worker) complete(c *client, now int64) error {
+	r := c.dec.Reply()
+	c.class = w.classify(c, r)
+	if c.class == classError {
+		text := string(r.Text)
+		w.errors.add(text)
+		if w.r.load.OnError == StopOnError {
+			return &serverError{text}
+		}
+	}
+	if w.verify.on {
+		w.verify.complete(c, w.r.plan, r)
+	}
+	w.count(c, 1, now)
+	return nil
+}
+
+func (w *worker) classify(c *client, r *protocol.Reply) class {
+	read := w.reads || w.ops != nil && w.r.plan.Reads(c.first)
+	switch {
+	case !read && w.r.conflicts && isConflict(r):
+		return classConflict
+	case r.IsError():
+		return classError
+	case read && r.Null:
+		return classMiss
+	case read:
+		return classHit
+	}
+	return classOK
+}
+
+// isConflict recognises the answer to an RSET of a key that is there: an error, or a plain
+// status, that says "exist".
+func isConflict(r *protocol.Reply) bool {
+	return (r.IsError() || r.Kind == protocol.SimpleString) && strings.Contains(strings.ToLower(string(r.Text)), "exist")
+}
+
+// count accounts for k replies of one class that one read completed.
+func (w *worker) count(c *client, k int32, now int64) {
+	ns := now - c.stampNs
+	w.hist.RecordN(ns, int64(k))
+	w.tally[c.class] += int64(k)
+	if w.ops != nil {
+		op := &w.ops[w.r.plan.Op(c.first)]
+		op.hist.RecordN(ns, int64(k))
+		op.tally[c.class] += int64(k)
+	}
+	c.first += uint64(k)
+	c.inOrder -= k
+	c.pending -= k
+	c.answered += int64(k)
+	w.lastNs = now
+}
+
+// greet reads the replies to the prefix commands; each must be a good one.
+func (w *worker) greet(c *client, in *netpoll.ChainBuffer) {
+	for c.greeted < w.r.prefix.replies {
+		n, v, err := protocol.ParseValue(in.Linear())
+		switch {
+		case err != nil:
+			w.r.fail(lostError(err))
+			return
+		case n == 0:
+			return
+		}
+		in.Discard(n)
+		if v.Kind == protocol.Push {
+			continue
+		}
+		if v.Kind == protocol.Error || v.Kind == protocol.BulkError {
+			w.r.fail(&serverError{v.Str})
+			return
+		}
+		c.greeted++
+	}
+	c.skip = 0
+	w.ready(c)
+}

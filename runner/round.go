@@ -1,0 +1,238 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"respbench/netpoll"
+	"respbench/report"
+	"respbench/workload"
+)
+
+// round is one plan driven against one server by all loops. What is set before the loops start is
+// read by all of them and written by none.
+type round struct {
+	plan      *workload.Plan
+	load      Load
+	target    Target
+	endpoint  *netpoll.Endpoint
+	sources   []netip.Addr
+	prefix    prefix
+	ahead     int  // bytes a generator makes ahead
+	verify    bool // compare replies to reads
+	missIsBad bool // the keyspace was written before
+	conflicts bool // "exists" is an expected answer to a write
+	log       func(string)
+
+	quota   *quota
+	workers []*worker
+	loops   []netpoll.Loop
+
+	waiting atomic.Int64 // connections not yet ready
+	begun   atomic.Bool
+	startNs int64 // written before begun
+	cpu     cpuUsage
+
+	mu  sync.Mutex
+	err error // the first one
+}
+
+// sendAhead bounds what a loop has ready for one write.
+const sendAhead = 256 << 10
+
+// prefix is what every new connection says before the load.
+type prefix struct {
+	bytes   []byte
+	replies int
+}
+
+// newRound takes what all rounds of the session have in common.
+func (s *session) newRound(plan *workload.Plan) *round {
+	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep,
+		prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine}
+	for _, a := range s.o.Target.Sources {
+		if ip, err := netip.ParseAddr(a); err == nil { // checked with the options
+			r.sources = append(r.sources, ip)
+		}
+	}
+	return r
+}
+
+func (s *session) logLine(text string) { s.io.Log.Warn().Msg(text) }
+
+// run is one round from the first connection to the last reply.
+func (r *round) run(ctx context.Context) (*report.Result, error) {
+	threads := min(r.load.Threads, r.load.Clients)
+	r.quota = newQuota(uint64(r.load.Requests), threads, uint64(r.load.Pipeline), uint64(r.plan.Unit()))
+	r.waiting.Store(int64(r.load.Clients))
+	for i := range threads {
+		if err := r.addLoop(i, threads); err != nil {
+			return nil, err
+		}
+	}
+	stop := context.AfterFunc(ctx, r.stop)
+	defer stop()
+	var wg sync.WaitGroup
+	for i, l := range r.loops {
+		wg.Go(func() {
+			r.workers[i].start()
+			if err := l.Run(); err != nil {
+				r.fail(err)
+			}
+		})
+	}
+	wg.Wait()
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.result(ctx), nil
+}
+
+func (r *round) addLoop(i, threads int) error {
+	clients := r.load.Clients / threads
+	if i < r.load.Clients%threads {
+		clients++
+	}
+	w := newWorker(r, clients)
+	w.verify.on, w.verify.missIsBad = r.verify, r.missIsBad
+	if r.verify {
+		for j := range w.clients {
+			w.clients[j].dec.Bodies = true
+		}
+	}
+	cpu := -1
+	if k := len(r.load.CPUs); k > 0 {
+		cpu = r.load.CPUs[i%k]
+	}
+	l, err := netpoll.New(w, netpoll.Options{Engine: r.load.Engine, CPU: cpu, Spin: r.load.Spin, Log: r.log})
+	if err != nil {
+		return err
+	}
+	w.loop = l
+	r.workers, r.loops = append(r.workers, w), append(r.loops, l)
+	return nil
+}
+
+// oneReady counts the connections that are set up; the last one starts the clock of all loops.
+func (r *round) oneReady() {
+	if r.waiting.Add(-1) > 0 {
+		return
+	}
+	r.cpu = processCPU()
+	r.startNs = netpoll.Now()
+	r.begun.Store(true)
+	for _, l := range r.loops {
+		l.Wake()
+	}
+}
+
+// fail keeps the first error and ends the round.
+func (r *round) fail(err error) {
+	r.mu.Lock()
+	if r.err == nil {
+		r.err = err
+	}
+	r.mu.Unlock()
+	r.stop()
+}
+
+func (r *round) stop() {
+	for _, l := range r.loops {
+		l.Stop()
+	}
+}
+
+// progress is what is answered so far and the sum of its latencies.
+func (r *round) progress() (done int64, sum time.Duration) {
+	for _, w := range r.workers {
+		done += w.done.Load()
+		sum += time.Duration(w.sumNs.Load())
+	}
+	return done, sum
+}
+
+// result merges what the loops counted. It is called after they have ended.
+func (r *round) result(ctx context.Context) *report.Result {
+	used := processCPU().since(r.cpu)
+	res := &report.Result{Title: r.plan.Title, PayloadSize: r.plan.PayloadSize,
+		Clients: r.load.Clients, Threads: len(r.loops), Threaded: r.load.Threaded, Pipeline: r.load.Pipeline,
+		KeepAlive: r.load.Reconnect == 0, Asked: r.load.Requests,
+		Latency: report.NewHistogram(), Connect: report.NewHistogram(),
+		Interrupted: ctx.Err() != nil, CPU: report.CPU{User: used.user, System: used.system}}
+	var errs errorCounts
+	var last int64
+	ops := make([]opStats, 0)
+	for i, w := range r.workers {
+		res.Latency.Merge(w.hist)
+		res.Connect.Merge(w.connect)
+		for text, n := range w.errors {
+			errs.addN(text, n)
+		}
+		addTally(res, &w.tally)
+		res.BytesIn += w.bytesIn
+		res.BytesOut += w.bytesOut
+		res.Verified += w.verify.verified
+		res.Mismatches += w.verify.mismatches
+		res.Samples = append(res.Samples, w.verify.samples...)
+		last = max(last, w.lastNs)
+		ops = mergeOps(ops, w.ops)
+		st := r.loops[i].Stats()
+		res.CPU.Loops = append(res.CPU.Loops, report.LoopCPU{Busy: st.CPU, RunQueue: st.RunQueue, Turns: st.Turns, WorkTurns: st.WorkTurns})
+	}
+	res.Samples = res.Samples[:min(len(res.Samples), maxSamples)]
+	res.Requests = res.Latency.Count()
+	res.OverRange = res.Latency.OverRange()
+	res.Errors = errs.sorted()
+	if last > r.startNs && r.begun.Load() {
+		res.Elapsed = time.Duration(last - r.startNs)
+	}
+	res.Ops = r.opResults(ops)
+	return res
+}
+
+func addTally(res *report.Result, t *[classes]int64) {
+	res.Hits += t[classHit]
+	res.Misses += t[classMiss]
+	res.Conflicts += t[classConflict]
+	res.ErrorTotal += t[classError]
+}
+
+func mergeOps(into, ops []opStats) []opStats {
+	for i := range ops {
+		if i == len(into) {
+			into = append(into, opStats{hist: report.NewHistogram()})
+		}
+		into[i].hist.Merge(ops[i].hist)
+		for c, n := range ops[i].tally {
+			into[i].tally[c] += n
+		}
+	}
+	return into
+}
+
+// opResults are the kinds of requests, when there are several.
+func (r *round) opResults(ops []opStats) (list []report.OpResult) {
+	for i := range ops {
+		o := &ops[i]
+		list = append(list, report.OpResult{Name: r.plan.Ops()[i], Requests: o.hist.Count(), Errors: o.tally[classError],
+			Hits: o.tally[classHit], Misses: o.tally[classMiss], Latency: o.hist})
+	}
+	return list
+}
+
+// timeoutError says which step of a connection's set-up did not end in time.
+func timeoutError(ep *netpoll.Endpoint, p phase, limit time.Duration) error {
+	step := "no connection"
+	if p == phaseGreeting {
+		step = "no reply to AUTH, SELECT or HELLO"
+	}
+	return fmt.Errorf("Could not connect to Redis at %s: %s within %v (--connect-timeout)", ep.Name, step, limit)
+}
+
+func silenceError(ep *netpoll.Endpoint, pending int32, limit time.Duration) error {
+	return fmt.Errorf("Error: no reply from %s for %v with %d requests in flight (--timeout, 0 = wait for ever)", ep.Name, limit, pending)
+}
