@@ -1,0 +1,279 @@
+package workload
+
+import (
+	"math"
+	"strconv"
+)
+
+// Plan says what request i of a round is; i counts over all connections and begins at 0. A Plan does not change after it is
+// built and may be used by all loops at once.
+type Plan struct {
+	// Title is what redis-benchmark prints for the test: its name, or the words of the command.
+	Title string
+	// PayloadSize is the number of the report's line "N bytes payload".
+	PayloadSize int
+	// Requests is how many requests the plan has by its nature (Prefill, Probe); 0 = as many as are asked for.
+	Requests int64
+	// Setup are commands to be sent once to each node before the round; they are neither counted nor measured.
+	Setup [][]string
+
+	ops     []string
+	entries []entry // what an execution may be; one, unless it is a mix
+	unit    int     // requests per unit
+	keys    keys
+	values  values
+	prefix  []byte // of __key__
+	streams []stream
+	data    *Dataset
+	tag     bool // some argument holds {tag}
+
+	template *template // for requests that keep their length
+	keyed    *keyed    // for bench mode with small values
+}
+
+// entry is a command, or a sequence of commands that belong together, with its share of the units.
+type entry struct {
+	upTo     uint64 // a unit whose draw is at most this, and above the entry before, is of this entry
+	commands []command
+	numbers  int // __rand_int__ places of the whole execution
+}
+
+// execution is one run through the commands of an entry: all its requests share numbers, key and row.
+type execution struct {
+	entry   *entry
+	first   uint64 // index of its first request: the counter of its draws
+	ordinal uint64 // it is the ordinal-th of its kind, for whatever goes in sequence
+}
+
+// locate finds the command of request i and the execution that it belongs to.
+func (p *Plan) locate(i uint64) (*command, execution) {
+	unit, pos := i, uint64(0)
+	if p.unit > 1 {
+		unit, pos = i/uint64(p.unit), i%uint64(p.unit)
+	}
+	e := &p.entries[0]
+	if len(p.entries) > 1 {
+		e = p.pick(unit)
+	}
+	if len(e.commands) == 1 {
+		return &e.commands[0], execution{e, i, i}
+	}
+	n := uint64(len(e.commands))
+	at := pos % n
+	return &e.commands[at], execution{e, i - at, (i - at) / n}
+}
+
+func (p *Plan) pick(unit uint64) *entry {
+	draw := p.streams[streamOp].at(unit)
+	e := 0
+	for draw > p.entries[e].upTo {
+		e++
+	}
+	return &p.entries[e]
+}
+
+// Ops are the kinds of requests, by their command names; at least one.
+func (p *Plan) Ops() []string { return p.ops }
+
+// Op is the index into Ops of request i.
+func (p *Plan) Op(i uint64) int {
+	c, _ := p.locate(i)
+	return c.op
+}
+
+// Unit is the number of requests that belong together, such as those of MULTI … EXEC: requests n·Unit to n·Unit+Unit-1 go to one
+// connection in one pipeline. It is 1 for single commands.
+func (p *Plan) Unit() int { return p.unit }
+
+// FixedLen tells whether all units have the same length on the wire.
+func (p *Plan) FixedLen() bool {
+	return len(p.entries) == 1 && p.entries[0].size() >= 0
+}
+
+// HasTag tells whether requests hold a {tag} that SetTag replaces.
+func (p *Plan) HasTag() bool { return p.tag }
+
+// Reads tells whether a null reply to request i is a miss: the key that it asks for does not exist.
+func (p *Plan) Reads(i uint64) bool {
+	c, _ := p.locate(i)
+	return c.miss
+}
+
+// Writes tells whether request i stores the value of its key.
+func (p *Plan) Writes(i uint64) bool {
+	c, _ := p.locate(i)
+	return c.writes
+}
+
+// Verifies tells whether a non-null reply to request i must be the value of its key.
+func (p *Plan) Verifies(i uint64) bool {
+	c, _ := p.locate(i)
+	return c.known
+}
+
+// ValueLen is the length in bytes of the value that belongs to the key of request i.
+func (p *Plan) ValueLen(i uint64) int {
+	_, x := p.locate(i)
+	return p.values.size(p.keyNumber(x))
+}
+
+// ValueMatches compares a piece of a reply's body, off bytes into it, with the value that belongs to the key of request i. It is
+// -1 when all bytes are equal, else the index in piece of the first byte that is wrong or beyond the value's end.
+func (p *Plan) ValueMatches(i uint64, off int64, piece []byte) int {
+	_, x := p.locate(i)
+	if p.values.pool == nil {
+		return min(len(piece), 1) - 1
+	}
+	number := p.keyNumber(x)
+	left := max(int64(p.values.size(number))-off, 0)
+	within := piece[:min(int64(len(piece)), left)]
+	if bad := p.values.pool.mismatch(int((int64(p.values.offset(number))+off)%int64(p.values.pool.period)), within); bad >= 0 {
+		return bad
+	}
+	if len(within) < len(piece) {
+		return len(within)
+	}
+	return -1
+}
+
+// AppendKey appends the key of request i, in a plan that has numbered keys (bench mode and mixes).
+func (p *Plan) AppendKey(dst []byte, i uint64) []byte {
+	_, x := p.locate(i)
+	return p.appendKeyNumber(dst, p.keyNumber(x))
+}
+
+// AppendValue appends the value that belongs to the key of request i.
+func (p *Plan) AppendValue(dst []byte, i uint64) []byte {
+	if p.values.pool == nil {
+		return dst
+	}
+	_, x := p.locate(i)
+	number := p.keyNumber(x)
+	return p.values.pool.appendTo(dst, p.values.offset(number), p.values.size(number))
+}
+
+// Args is the number of arguments of request i, its command name included.
+func (p *Plan) Args(i uint64) int {
+	c, _ := p.locate(i)
+	return len(c.args)
+}
+
+// AppendArg appends argument arg of request i; argument 0 is the command name. A {tag} appears as it stands. Nothing is appended
+// when there is no such argument.
+func (p *Plan) AppendArg(dst []byte, i uint64, arg int) []byte {
+	c, x := p.locate(i)
+	if arg < 0 || arg >= len(c.args) {
+		return dst
+	}
+	for k := range c.args[arg] {
+		dst = p.appendPiece(dst, c, &c.args[arg][k], x)
+	}
+	return dst
+}
+
+// AppendRequest appends the whole request i as it goes to the wire. Loops use a Gen; this is for retries and tests.
+func (p *Plan) AppendRequest(dst []byte, i uint64) []byte {
+	c, x := p.locate(i)
+	for k := range c.pieces {
+		dst = p.appendPiece(dst, c, &c.pieces[k], x)
+	}
+	return dst
+}
+
+func (p *Plan) appendPiece(dst []byte, c *command, pc *piece, x execution) []byte {
+	switch pc.kind {
+	case pieceLiteral:
+		return append(dst, pc.literal...)
+	case pieceRing:
+		return pc.ring.appendTo(dst, pc.off, pc.n)
+	case pieceNumber:
+		var digits [placeholderLen]byte
+		putNumber12(digits[:], p.number(pc, x))
+		return append(dst, digits[:]...)
+	case pieceTag:
+		return append(dst, tagPlaceholder...)
+	case pieceKey:
+		return p.appendKeyNumber(dst, p.keyNumber(x))
+	case pieceValue:
+		number := p.keyNumber(x)
+		return p.values.pool.appendTo(dst, p.values.offset(number), p.values.size(number))
+	case pieceColumn:
+		return append(dst, p.data.cell(x.ordinal, pc.index)...)
+	default:
+		return appendBulkHeader(dst, p.argLen(c, pc.index, x))
+	}
+}
+
+// argLen is the length of an argument's body.
+func (p *Plan) argLen(c *command, arg int, x execution) int {
+	size := 0
+	for k := range c.args[arg] {
+		switch pc := &c.args[arg][k]; pc.kind {
+		case pieceKey:
+			size += len(p.prefix) + decimalLen(p.keyNumber(x))
+		case pieceValue:
+			size += p.values.size(p.keyNumber(x))
+		case pieceColumn:
+			size += len(p.data.cell(x.ordinal, pc.index))
+		default:
+			size += fixedSize(c.args[arg][k : k+1])
+		}
+	}
+	return size
+}
+
+func (p *Plan) appendKeyNumber(dst []byte, number uint64) []byte {
+	return appendNumber(append(dst, p.prefix...), number)
+}
+
+// keyNumber is the number of the key that an execution works on.
+func (p *Plan) keyNumber(x execution) uint64 {
+	return p.keys.draw(p.streams[streamKey], x.first, x.ordinal)
+}
+
+// number is what takes the place of a number placeholder.
+func (p *Plan) number(pc *piece, x execution) uint64 {
+	ordinal := x.ordinal
+	if pc.nth >= 0 {
+		ordinal = ordinal*uint64(x.entry.numbers) + uint64(pc.nth)
+	}
+	return p.keys.draw(p.streams[pc.index], x.first, ordinal)
+}
+
+func appendNumber(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 10) }
+
+func appendBulkHeader(dst []byte, n int) []byte {
+	dst = strconv.AppendInt(append(dst, '$'), int64(n), 10)
+	return append(dst, '\r', '\n')
+}
+
+// size is the length of the whole execution on the wire; -1 when it changes.
+func (e *entry) size() int {
+	total := 0
+	for i := range e.commands {
+		if e.commands[i].size < 0 {
+			return -1
+		}
+		total += e.commands[i].size
+	}
+	return total
+}
+
+// finish completes a plan whose entries and sources are set: streams, flags, fast paths.
+func (p *Plan) finish(seed uint64, streams int) *Plan {
+	p.streams = make([]stream, streams)
+	for f := range p.streams {
+		p.streams[f] = newStream(seed, f)
+	}
+	p.entries[len(p.entries)-1].upTo = math.MaxUint64
+	for e := range p.entries {
+		for c := range p.entries[e].commands {
+			for _, pc := range p.entries[e].commands[c].pieces {
+				p.tag = p.tag || pc.kind == pieceTag
+			}
+		}
+	}
+	p.template = newTemplate(p)
+	p.keyed = newKeyed(p)
+	return p
+}
