@@ -175,7 +175,7 @@ func checkTable(t *testing.T, rows []distRow, h *Histogram, twice bool) {
 func TestPercentilesHalve(t *testing.T) {
 	want := []float64{50, 75, 87.5, 93.75, 96.875, 98.4375, 99.21875}
 	for p, i := 0.0, 0; i < len(want); i++ {
-		if p = halve(p); p != want[i] {
+		if p = nextTick(p, 1); p != want[i] {
 			t.Fatalf("step %d is %v, want %v", i, p, want[i])
 		}
 	}

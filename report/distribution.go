@@ -48,16 +48,10 @@ func percentileRows(h *Histogram, precision int) []distRow {
 		}
 		rows = append(rows, distRow{next, bound, seen})
 		for next <= reached && seen < total {
-			next = halve(next)
+			next = nextTick(next, 1)
 		}
 	}
 	return append(rows, distRow{100, coarse(h.Max(), precision), total})
-}
-
-// halve is the next percentile after p with one tick per half distance.
-func halve(p float64) float64 {
-	halvings := int(math.Log2(100/(100-p))) + 1
-	return p + 100/math.Pow(2, float64(halvings))
 }
 
 // cumulativeRows are the rows of the linear table: 0.1 ms steps to 2.1 ms, then 1 ms steps, left out

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Result files. One file holds the rounds of one invocation. Its schema is docs/result.schema.json; the
+// version grows when a field changes its meaning or goes away, not when one is added.
+
+const (
+	// SchemaName is the "schema" field of a result file.
+	SchemaName = "respbench/result"
+	// SchemaVersion is the "version" field of the files that WriteJSON writes.
+	SchemaVersion = 1
+)
+
+// resultFile is the file as a whole.
+type resultFile struct {
+	Schema  string        `json:"schema"`
+	Version int           `json:"version"`
+	Results []*resultJSON `json:"results"`
+}
+
+// resultJSON is a Result with the figures that follow from it, so that a reader need not compute them.
+type resultJSON struct {
+	*Result
+	QPS          float64 `json:"qps"`
+	MicrosPerOp  float64 `json:"us_per_op"`
+	OKCount      int64   `json:"ok"`
+	ClientMicros float64 `json:"client_us_per_request"`
+	ClientCore   float64 `json:"client_cpu_percent"`
+	HitRatio     float64 `json:"hit_ratio"`
+}
+
+// HitRatio is hits / (hits + misses), and 0 when nothing was read.
+func (r *Result) HitRatio() float64 { return ratio(float64(r.Hits), float64(r.Hits+r.Misses)) }
+
+// WriteJSON writes a result file.
+func WriteJSON(w io.Writer, results ...*Result) error {
+	f := resultFile{Schema: SchemaName, Version: SchemaVersion, Results: []*resultJSON{}}
+	for _, r := range results {
+		f.Results = append(f.Results, &resultJSON{
+			Result: r, QPS: r.QPS(), MicrosPerOp: r.MicrosPerOp(), OKCount: r.OK(),
+			ClientMicros: r.ClientMicros(), ClientCore: r.ClientCore(), HitRatio: r.HitRatio(),
+		})
+	}
+	data, err := json.MarshalIndent(f, "", " ")
+	if err != nil {
+		return fmt.Errorf("result file: %w", err)
+	}
+	_, err = w.Write(append(data, '\n'))
+	return err
+}
+
+// ReadJSON reads a result file back, histograms and all.
+func ReadJSON(r io.Reader) ([]*Result, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	// The head first: a file of another kind or version is told by its name and not by a broken field.
+	var head struct {
+		Schema  string `json:"schema"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("not a result file: %w", err)
+	}
+	if head.Schema != SchemaName {
+		return nil, fmt.Errorf("not a result file: schema is %q, must be %q", head.Schema, SchemaName)
+	}
+	if head.Version < 1 || head.Version > SchemaVersion {
+		return nil, fmt.Errorf("result file has version %d, this program reads 1 to %d", head.Version, SchemaVersion)
+	}
+	var f resultFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("result file: %w", err)
+	}
+	var results []*Result
+	for i, j := range f.Results {
+		if j == nil || j.Result == nil {
+			return nil, fmt.Errorf("result file: result %d is empty", i+1)
+		}
+		results = append(results, j.Result)
+	}
+	return results, nil
+}
