@@ -21,17 +21,19 @@ func main() {
 
 // run is the whole program: argv with the program's name in front, the three streams, and the exit code.
 func run(argv []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := programOf(argv)
 	ctx, stop := withSignals(context.Background())
 	defer stop()
-	err := execute(ctx, p, argv[min(len(argv), 1):], streams{stdin, stdout, stderr})
-	return finish(ctx, err, p, stderr)
+	a := app{programOf(argv), stdin, stdout, stderr, runner.Main}
+	err := a.execute(ctx, argv[min(len(argv), 1):])
+	return finish(ctx, err, a.program, stderr)
 }
 
-// streams are the program's standard streams.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
+// app is one invocation: who we are, the standard streams, and what carries out the options.
+type app struct {
+	program
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	measure        func(context.Context, runner.Options, runner.IO) error
 }
 
 // exitCoder is an error that knows the exit code it means.

@@ -7,8 +7,6 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
-
-	"respbench/runner"
 )
 
 // What a run takes from outside the command line: passwords and the last argument on stdin.
@@ -16,19 +14,16 @@ import (
 // passwordVariable is redis-cli's.
 const passwordVariable = "REDISCLI_AUTH"
 
-// readOutside completes opts with the password and the -x argument.
-func (s *settings) readOutside(opts *runner.Options, std streams) error {
-	if s.readStdin && len(opts.Classic.Command) > 0 {
-		if err := stdinClosed(std.in); err != nil {
-			return err
-		}
-		arg, err := io.ReadAll(std.in)
-		if err != nil {
-			return usagef("-x: cannot read the last argument from stdin: %s", err)
-		}
-		opts.Classic.Stdin, opts.Classic.HasStdin = arg, true
+// lastArgument reads the -x argument, every byte of it.
+func lastArgument(stdin io.Reader) ([]byte, error) {
+	if isClosed(stdin) {
+		return nil, usagef("-x: stdin is closed; it must hold the last argument")
 	}
-	return nil
+	arg, err := io.ReadAll(stdin)
+	if err != nil {
+		return nil, usagef("-x: cannot read the last argument from stdin: %s", err)
+	}
+	return arg, nil
 }
 
 // takePassword finds the password: the command line, then the terminal, then the environment.
@@ -60,25 +55,21 @@ func askPassword() (string, error) {
 	return string(password), err
 }
 
-// stdinClosed tells a closed stdin from an empty one. The Go runtime opens /dev/null on a standard descriptor that
-// was closed (runtime.checkfds), for reading and writing, which a shell's </dev/null does not: that is the trace.
-func stdinClosed(in io.Reader) error {
-	f, ok := in.(*os.File)
+// isClosed tells a closed stdin from an empty one. The Go runtime opens /dev/null on a standard descriptor that was
+// closed (runtime.checkfds), for reading and writing, which a shell's </dev/null does not: that is the trace.
+func isClosed(stdin io.Reader) bool {
+	f, ok := stdin.(*os.File)
 	if !ok {
-		return nil
+		return false
 	}
-	closed := usagef("-x: stdin is closed; it must hold the last argument")
 	here, err := f.Stat()
 	if err != nil {
-		return closed
+		return true
 	}
 	null, err := os.Stat(os.DevNull)
 	if err != nil || !os.SameFile(here, null) {
-		return nil
+		return false
 	}
 	flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), syscall.F_GETFL, 0)
-	if errno == 0 && flags&syscall.O_ACCMODE == syscall.O_RDWR {
-		return closed
-	}
-	return nil
+	return errno == 0 && flags&syscall.O_ACCMODE == syscall.O_RDWR
 }

@@ -25,11 +25,11 @@ func subcommands() []*cobra.Command {
 var cobraWords = []string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 
 // execute parses args and carries them out.
-func execute(ctx context.Context, p program, args []string, std streams) error {
-	s := newSettings(p)
+func (a *app) execute(ctx context.Context, args []string) error {
+	s := newSettings(a.program)
 	rows := s.rows()
-	root := newRoot(s, rows, std)
-	if !p.dropIn {
+	root := a.newRoot(s, rows)
+	if !a.dropIn {
 		addSubcommands(root, args)
 	}
 	if !root.HasSubCommands() {
@@ -37,15 +37,15 @@ func execute(ctx context.Context, p program, args []string, std streams) error {
 		if err != nil {
 			return err
 		}
-		s.opts.CommandLine = append([]string{p.name}, withoutSecrets(args, values, rows)...)
+		s.opts.CommandLine = append([]string{a.name}, withoutSecrets(args, values, rows)...)
 	}
 	root.SetArgs(slices.Concat([]string{}, args))
 	err := root.ExecuteContext(ctx)
 	switch {
 	case errors.Is(err, errHelp):
-		return writeHelp(std.out, p, rows, subcommands())
+		return writeHelp(a.stdout, a.program, rows, subcommands())
 	case errors.Is(err, errVersion):
-		_, err = fmt.Fprintln(std.out, p.versionLine())
+		_, err = fmt.Fprintln(a.stdout, a.versionLine())
 	}
 	return err
 }
@@ -63,24 +63,24 @@ func addSubcommands(root *cobra.Command, args []string) {
 }
 
 // newRoot is the benchmark itself.
-func newRoot(s *settings, rows []row, std streams) *cobra.Command {
+func (a *app) newRoot(s *settings, rows []row) *cobra.Command {
 	root := &cobra.Command{
-		Use:           s.program.name,
+		Use:           a.name,
 		Short:         "Measure a RESP server",
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.benchmark(cmd.Context(), cmd.Flags(), rows, args, std)
+			return a.benchmark(cmd.Context(), s, args)
 		},
 	}
-	root.SetIn(std.in)
-	root.SetOut(std.out)
-	root.SetErr(std.err)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	register(root.Flags(), rows)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if cmd != root {
-			return explainForeign(cmd, err)
+			return explainForeign(err)
 		}
 		return explain(err, rows)
 	})
@@ -90,13 +90,13 @@ func newRoot(s *settings, rows []row, std streams) *cobra.Command {
 			help(cmd, args)
 			return
 		}
-		_ = writeHelp(std.out, s.program, rows, subcommands())
+		_ = writeHelp(a.stdout, a.program, rows, subcommands())
 	})
 	return root
 }
 
-// explainForeign words the errors of a subcommand's own flags. --help there is cobra's.
-func explainForeign(cmd *cobra.Command, err error) error {
+// explainForeign words the errors of a subcommand's own flags, whose --help is cobra's.
+func explainForeign(err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
@@ -104,25 +104,27 @@ func explainForeign(cmd *cobra.Command, err error) error {
 }
 
 // benchmark is what runs when the options have been parsed.
-func (s *settings) benchmark(ctx context.Context, fs *pflag.FlagSet, rows []row, command []string, std streams) error {
+func (a *app) benchmark(ctx context.Context, s *settings, command []string) error {
 	opts, err := s.options(command)
 	if err != nil {
 		return err
 	}
-	if err := s.readOutside(&opts, std); err != nil {
-		return err
+	if s.readStdin && len(command) > 0 {
+		if opts.Classic.Stdin, err = lastArgument(a.stdin); err != nil {
+			return err
+		}
+		opts.Classic.HasStdin = true
 	}
-	s.printWarnings(std.err)
-	log := newLog(std.err, s.logLevel)
+	s.printWarnings(a.stderr)
 	if s.embedded {
-		child, err := startEmbedded(ctx, std.err)
+		child, err := startEmbedded(ctx, a.stderr)
 		if err != nil {
 			return err
 		}
 		defer child.stop()
 		opts.Target.Host, opts.Target.Port = defaultHost, child.port
 	}
-	return runner.Main(ctx, opts, runner.IO{
-		Stdout: std.out, Stderr: std.err, Log: log, Terminal: isTerminal(std.out),
+	return a.measure(ctx, opts, runner.IO{
+		Stdout: a.stdout, Stderr: a.stderr, Log: newLog(a.stderr, s.logLevel), Terminal: isTerminal(a.stdout),
 	})
 }
