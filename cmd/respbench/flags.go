@@ -129,9 +129,6 @@ func explain(err error, rows []row) error {
 		return usagef("option %s needs a value", dashed(missing.GetSpecifiedName()))
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
-		if group := unknown.GetSpecifiedShortnames(); len(group) > 1 && !strings.HasPrefix(group, name) {
-			return usagef("unknown option %q in %q", "-"+name, "-"+group)
-		}
 		return usagef("unknown option %q%s", dashed(name), similar(name, rows))
 	}
 	return &usageError{err.Error()}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"respbench/runner"
+	"respbench/workload"
 )
 
 // options turns what was typed into the runner's options: the mode, its defaults, and what does not go together.
@@ -79,7 +80,7 @@ func (s *settings) takeCommand(command []string) error {
 
 // takeTests splits -t. An unknown name is told, not skipped in silence, and a list without a known name ends the run.
 func (s *settings) takeTests() error {
-	known := testNames()
+	known := workload.TestNames()
 	var unknown []string
 	for name := range strings.SplitSeq(strings.ToLower(s.tests), ",") {
 		name = strings.TrimSpace(name)

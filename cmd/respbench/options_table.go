@@ -86,7 +86,7 @@ func (s *settings) serverRows() []row {
 		{long: "source", arg: "ip,ip", set: addresses(&t.Sources),
 			text: "Connect from these local addresses in turn: more ports"},
 		{long: "embedded", set: onOff(&s.embedded),
-			text: "Start 'respbench serve' on a free port, measure it, stop it"},
+			text: "Start a server of our own on a free port, measure it, stop it"},
 	}
 }
 

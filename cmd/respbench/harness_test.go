@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The test binary is the program too: run under the name respbench, redis-benchmark or valkey-benchmark it is main,
+// in a process of its own with signals, descriptors and an exit code of its own.
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"respbench": main, "redis-benchmark": main, "valkey-benchmark": main})
+}
+
+// hang is how long a run may take before it counts as hung, unless a test says otherwise.
+const hang = 10 * time.Second
+
+// outcome is what a run left behind.
+type outcome struct {
+	stdout, stderr string
+	code           int
+	took           time.Duration
+}
+
+// process is a running respbench.
+type process struct {
+	*exec.Cmd
+	t              testing.TB
+	stdout, stderr *bytes.Buffer
+	started        time.Time
+	cancel         context.CancelFunc
+	ctx            context.Context
+}
+
+// start runs the program under its own name.
+func start(t testing.TB, limit time.Duration, stdin io.Reader, args ...string) *process {
+	t.Helper()
+	return startAs(t, limit, stdin, ownName, args...)
+}
+
+func startAs(t testing.TB, limit time.Duration, stdin io.Reader, name string, args ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Args = append([]string{name}, args...)
+	cmd.Stdin = stdin
+	p := &process{Cmd: cmd, t: t, stdout: new(bytes.Buffer), stderr: new(bytes.Buffer), cancel: cancel, ctx: ctx}
+	cmd.Stdout, cmd.Stderr = p.stdout, p.stderr
+	p.started = time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// end waits for the process. A hang or a Go trace is a failure whatever the test is about.
+func (p *process) end() outcome {
+	p.t.Helper()
+	defer p.cancel()
+	err := p.Wait()
+	o := outcome{p.stdout.String(), p.stderr.String(), p.ProcessState.ExitCode(), time.Since(p.started)}
+	if p.ctx.Err() != nil {
+		p.t.Fatalf("%v hung\nstdout: %s\nstderr: %s", p.Args, o.stdout, o.stderr)
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Fatalf("%v: %v", p.Args, err)
+	}
+	if strings.Contains(o.stderr, "goroutine ") || strings.Contains(o.stderr, "panic:") || strings.Contains(o.stderr, "DATA RACE") {
+		p.t.Fatalf("%v crashed:\n%s", p.Args, o.stderr)
+	}
+	return o
+}
+
+// respbench runs the program to its end.
+func respbench(t testing.TB, args ...string) outcome {
+	t.Helper()
+	return start(t, hang, nil, args...).end()
+}
+
+// want is what an outcome must show: the exit code, and patterns that must be found (or, with a leading !, must not).
+type want struct {
+	code           int
+	stdout, stderr string
+}
+
+func (o outcome) check(t testing.TB, w want) {
+	t.Helper()
+	if o.code != w.code {
+		t.Errorf("exit code %d, want %d", o.code, w.code)
+	}
+	matches(t, "stdout", o.stdout, w.stdout)
+	matches(t, "stderr", o.stderr, w.stderr)
+	if t.Failed() {
+		t.Logf("stdout: %s\nstderr: %s", o.stdout, o.stderr)
+	}
+}
+
+func matches(t testing.TB, what, text, pattern string) {
+	t.Helper()
+	pattern, not := strings.CutPrefix(pattern, "!")
+	if pattern != "" && regexp.MustCompile(`(?m)`+pattern).MatchString(text) == not {
+		t.Errorf("%s: match of %q is %v, want %v", what, pattern, not, !not)
+	}
+}
+
+// row is the line of a finished test under -q.
+const qRow = `requests per second, p50=`
+
+// redisServer is a real redis-server that ends with the test.
+type redisServer struct {
+	t    testing.TB
+	port string
+	addr string
+}
+
+// useRedis starts redis-server on a free port; the test is skipped where it is not installed.
+func useRedis(t testing.TB, args ...string) *redisServer {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not installed")
+	}
+	port := freePort(t)
+	cmd := exec.Command(path, append([]string{"--port", port, "--save", "", "--appendonly", "no",
+		"--dir", t.TempDir(), "--bind", "127.0.0.1", "--daemonize", "no"}, args...)...)
+	log := new(bytes.Buffer)
+	cmd.Stdout = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+	})
+	r := &redisServer{t: t, port: port, addr: net.JoinHostPort("127.0.0.1", port)}
+	waitAccepting(t, r.addr)
+	return r
+}
+
+// freePort is a port that was free a moment ago.
+func freePort(t testing.TB) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+}
+
+func waitAccepting(t testing.TB, addr string) {
+	t.Helper()
+	for end := time.Now().Add(hang); ; time.Sleep(5 * time.Millisecond) {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			conn.Close()
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no server at %s: %v", addr, err)
+		}
+	}
+}
+
+// ask sends commands on a fresh connection and returns the raw reply of the last one, which must end within a moment
+// of silence. args are words without spaces, one command a line.
+func ask(t testing.TB, addr string, lines ...string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(hang))
+	// QUIT makes the server close behind the last reply, so that its end is certain.
+	for _, line := range append(lines, "QUIT") {
+		words := strings.Fields(line)
+		fmt.Fprintf(conn, "*%d\r\n", len(words))
+		for _, w := range words {
+			fmt.Fprintf(conn, "$%d\r\n%s\r\n", len(w), w)
+		}
+	}
+	all, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(string(all), okReply)
+}
+
+func (r *redisServer) ask(lines ...string) string {
+	r.t.Helper()
+	return ask(r.t, r.addr, lines...)
+}
+
+// calls is INFO commandstats' count of a command, 0 when it was never called.
+func (r *redisServer) calls(command string) int {
+	r.t.Helper()
+	return statCalls(r.t, r.ask("INFO commandstats"), command)
+}
+
+func statCalls(t testing.TB, info, command string) int {
+	t.Helper()
+	m := regexp.MustCompile(`cmdstat_` + regexp.QuoteMeta(command) + `:calls=(\d+)`).FindStringSubmatch(info)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// integer is the value of a ":n" reply.
+func integer(t testing.TB, reply string) int {
+	t.Helper()
+	n, err := strconv.Atoi(strings.Trim(reply, ":\r\n"))
+	if err != nil {
+		t.Fatalf("reply %q is no integer", reply)
+	}
+	return n
+}
+
+// ownServer is `respbench serve` as a process; it ends with the test.
+func ownServer(t testing.TB, args ...string) (addr, port string) {
+	t.Helper()
+	port = freePort(t)
+	p := start(t, 5*time.Minute, nil, append([]string{"serve", "--port", port}, args...)...)
+	t.Cleanup(func() {
+		p.Process.Signal(syscall.SIGTERM)
+		p.Wait()
+		p.cancel()
+	})
+	addr = net.JoinHostPort("127.0.0.1", port)
+	waitAccepting(t, addr)
+	return addr, port
+}
+
+// tempFile writes a file for the test.
+func tempFile(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
