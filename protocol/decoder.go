@@ -13,9 +13,9 @@ const (
 // Decoder walks the reply stream of one connection, RESP2 and RESP3, and proves it: every length, number, terminator
 // and type. It can stop and go on at every byte and always uses the whole buffer up, so that a connection with half a
 // reply owns no buffer. It never copies the body of a bulk string and keeps no reference into the caller's buffer
-// beyond a Piece; it allocates only for texts over 29 bytes and for nesting over four levels, and keeps that memory.
+// beyond a Piece; it allocates only for texts over 21 bytes and for nesting over four levels, and keeps that memory.
 //
-// The work is in three layers. Run (scan.go) counts repetitions of the last reply by comparing bytes. Next first tries
+// The work is in three layers. Run (run.go) counts repetitions of the last reply by comparing bytes. Next first tries
 // to take one short reply that lies whole in the buffer with a few 8-byte operations (scan, in scan.go). Whatever is
 // cut, long, nested, rare or wrong goes through the state machine (machine.go), which alone decides what is an error.
 //
@@ -32,14 +32,14 @@ type Decoder struct {
 	pos     uint8 // progress within the current field; its meaning belongs to the state
 	kept    uint8 // bytes in line, or spilled
 	lineLen uint8 // bytes of line that Run may look for; 0: the last reply cannot be predicted
-	depth   int32 // open aggregates
+	depth   int16 // open aggregates
 
-	num  uint64 // magnitude of the number being read
-	left int64  // bytes of the body still to come
-	base int64  // bytes consumed in all calls before this one
-
+	base  int64          // bytes consumed in all calls before this one
 	line  [lineSize]byte // the reply's line: type byte, text, and CR LF once it is complete
-	reply Reply
+	reply Reply          // up to Len in the cache line that ends here, the only one that Run needs
+
+	num   uint64 // magnitude of the number being read
+	left  int64  // bytes of the body still to come
 	piece []byte
 	long  []byte // text of the reply when it does not fit line
 	near  [4]int64
@@ -48,7 +48,7 @@ type Decoder struct {
 }
 
 const (
-	lineSize = 32
+	lineSize = 24  // the longest integer and the usual status replies fit
 	spilled  = 255 // value of kept: the text went to long
 )
 
@@ -56,10 +56,15 @@ const (
 // of buf. The error is a *SyntaxError and stays: every later call returns it again and consumes nothing.
 func (d *Decoder) Next(buf []byte) (n int, ev Event, err error) {
 	if d.state == atReply {
-		if n = d.whole(buf); n > 0 {
+		if n, ev = d.whole(buf); n > 0 {
 			d.base += int64(n)
-			return n, Complete, nil
+			return n, ev, nil
 		}
+	}
+	if d.state == atBodyCR && d.depth == 0 && len(buf) >= 2 && buf[0] == '\r' && buf[1] == '\n' {
+		d.state, d.piece = atReply, nil
+		d.base += 2
+		return 2, Complete, nil
 	}
 	for n < len(buf) && d.event == None && d.err == nil {
 		n = d.step(buf, n)

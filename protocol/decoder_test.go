@@ -7,42 +7,81 @@ import (
 	"testing"
 )
 
-// walked is what a decoder made of a stream, in a form to compare and to read: one line an event.
+// A walker reads a stream through one decoder and tells what it saw in a form to read and to compare, an event a string:
 //
-//	+ OK              a simple string; text kinds show their text
-//	: 12              an integer, a bool, an aggregate: Int
-//	$ 5               a bulk string: Len; "$ null" a null
-//	push > 2          a push
-//	error: ... (byte 3)
-//	more              the stream ended inside a reply
-func walk(d *Decoder, stream []byte, cuts ...int) []string {
-	var out []string
+//   - OK              a simple string; kinds with a text show it
+//     : 12              an integer, a bool or an aggregate: Int
+//     $ 5               a bulk string: Len, with Bodies also the body; "$ null" for a null
+//     push > 2          a push
+//     error: ... (byte 3)
+//     more              the stream ended inside a reply
+type walker struct {
+	d    Decoder
+	run  int // the most replies to ask Run for before each Next; 0: never
+	body []byte
+	out  []string
+}
+
+func walk(stream []byte, cuts ...int) string {
+	var w walker
+	return w.walk(stream, cuts...)
+}
+
+// walk cuts the stream at the given places. Every part is a slice of its own without capacity behind it.
+func (w *walker) walk(stream []byte, cuts ...int) string {
 	from := 0
 	for _, cut := range append(cuts, len(stream)) {
-		buf := stream[from:cut:cut]
+		if !w.part(stream[from:cut:cut]) {
+			return strings.Join(w.out, "; ")
+		}
 		from = cut
-		for len(buf) > 0 {
-			n, ev, err := d.Next(buf)
-			if err != nil {
-				return append(out, "error: "+err.Error())
-			}
-			switch ev {
-			case Complete:
-				out = append(out, describe(d.Reply()))
-			case Pushed:
-				out = append(out, "push "+describe(d.Reply()))
-			case None:
-				if n != len(buf) {
-					return append(out, fmt.Sprintf("None after %d of %d bytes", n, len(buf)))
-				}
+	}
+	if !w.d.Idle() {
+		w.out = append(w.out, "more")
+	}
+	return strings.Join(w.out, "; ")
+}
+
+// part reads one buffer and tells whether the stream can go on.
+func (w *walker) part(buf []byte) bool {
+	for len(buf) > 0 {
+		if n, k := w.d.Run(buf, w.run); k > 0 {
+			for range k {
+				w.complete()
 			}
 			buf = buf[n:]
+			continue
 		}
+		n, ev, err := w.d.Next(buf)
+		switch {
+		case err != nil:
+			w.out = append(w.out, "error: "+err.Error())
+			return false
+		case ev == Complete:
+			w.complete()
+		case ev == Pushed:
+			w.out = append(w.out, "push "+describe(w.d.Reply()))
+		case ev == Body:
+			if len(w.d.Piece()) == 0 || w.d.PieceOffset() != int64(len(w.body)) {
+				w.out = append(w.out, fmt.Sprintf("piece of %d at %d, want %d", len(w.d.Piece()), w.d.PieceOffset(), len(w.body)))
+			}
+			w.body = append(w.body, w.d.Piece()...)
+		case n != len(buf):
+			w.out = append(w.out, fmt.Sprintf("None after %d of %d bytes", n, len(buf)))
+			return false
+		}
+		buf = buf[n:]
 	}
-	if !d.Idle() {
-		out = append(out, "more")
+	return true
+}
+
+func (w *walker) complete() {
+	s := describe(w.d.Reply())
+	if w.d.Bodies && w.d.Reply().Kind == BulkString && !w.d.Reply().Null {
+		s += " " + string(w.body)
+		w.body = w.body[:0]
 	}
-	return out
+	w.out = append(w.out, s)
 }
 
 func describe(r *Reply) string {
@@ -67,8 +106,8 @@ var replies = []struct {
 	{"empty simple string", "+\r\n", "+ "},
 	{"simple string of 6", "+QUEUED\r\n", "+ QUEUED"},
 	{"simple string of 7", "+LOADING\r\n", "+ LOADING"},
-	{"simple string of 29", "+" + strings.Repeat("a", 29) + "\r\n", "+ " + strings.Repeat("a", 29)},
-	{"simple string of 30", "+" + strings.Repeat("a", 30) + "\r\n", "+ " + strings.Repeat("a", 30)},
+	{"simple string of 21", "+" + strings.Repeat("a", 21) + "\r\n", "+ " + strings.Repeat("a", 21)},
+	{"simple string of 22", "+" + strings.Repeat("a", 22) + "\r\n", "+ " + strings.Repeat("a", 22)},
 	{"simple string cut at the limit", "+" + strings.Repeat("a", 5000) + "\r\n+OK\r\n",
 		"+ " + strings.Repeat("a", MaxKeptText) + "; + OK"},
 	{"error", "-ERR x\r\n", "- ERR x"},
@@ -241,8 +280,7 @@ func TestReplies(t *testing.T) {
 			wire := []byte(tt.wire)
 			check := func(how string, cuts ...int) {
 				t.Helper()
-				var d Decoder
-				if got := strings.Join(walk(&d, wire, cuts...), "; "); got != tt.want {
+				if got := walk(wire, cuts...); got != tt.want {
 					t.Errorf("%s of %.60q:\n got %s\nwant %s", how, tt.wire, got, tt.want)
 				}
 			}
@@ -280,8 +318,7 @@ func TestNesting(t *testing.T) {
 	} {
 		wire := []byte(strings.Repeat("*1\r\n", tt.depth) + ":1\r\n+OK\r\n")
 		for how, cuts := range map[string][]int{"whole": nil, "a byte at a time": everyByte(len(wire))} {
-			var d Decoder
-			if got := strings.Join(walk(&d, wire, cuts...), "; "); got != tt.want {
+			if got := walk(wire, cuts...); got != tt.want {
 				t.Errorf("depth %d, %s: got %s, want %s", tt.depth, how, got, tt.want)
 			}
 		}
@@ -308,7 +345,10 @@ func TestErrorsAreSticky(t *testing.T) {
 		}
 	}
 	d.Reset()
-	if got := walk(&d, []byte("+OK\r\n:x")); strings.Join(got, "; ") != "+ OK; error: Bad integer value (byte 6)" {
-		t.Errorf("after Reset: %q", got)
+	if n, ev, err := d.Next([]byte("+OK\r\n:x")); n != 5 || ev != Complete || err != nil {
+		t.Errorf("after Reset: Next = %d, %d, %v", n, ev, err)
+	}
+	if _, _, err := d.Next([]byte(":x")); err == nil || err.Error() != "Bad integer value (byte 6)" {
+		t.Errorf("after Reset: %v", err)
 	}
 }

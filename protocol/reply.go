@@ -29,8 +29,8 @@ func (k Kind) String() string { return string(rune(k)) }
 type Reply struct {
 	Kind Kind
 	Null bool   // $-1, *-1 or _
-	Int  int64  // of ':' the value; of '#' 1 or 0; of an aggregate the count on the wire (a map counts pairs)
 	Len  int64  // of '$', '!' and '=' the bytes of the body; the four bytes of a verbatim string's format count
+	Int  int64  // of ':' the value; of '#' 1 or 0; of an aggregate the count on the wire (a map counts pairs)
 	Text []byte // of '+', '-', '!', ',' and '(' the text, at most MaxKeptText bytes; valid until the decoder's next call
 }
 
