@@ -286,7 +286,7 @@ func TestReplies(t *testing.T) {
 			}
 			check("whole")
 			check("a byte at a time", everyByte(len(wire))...)
-			step := 1 + len(wire)/500
+			step := 1 + len(wire)/200
 			for cut := 1; cut < len(wire); cut += step {
 				check(fmt.Sprintf("cut at %d", cut), cut)
 			}
