@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Whole-program tests against servers that answer in a wrong or unusual way. Case numbers are those of the collection
+// of public bug reports; each row says the symptom it stands for.
+
+// engines are those this system has.
+func engines() []string {
+	if runtime.GOOS == "linux" {
+		return []string{"epoll", "gnet"}
+	}
+	return []string{"gnet"}
+}
+
+// reply is the spec of a fake that answers each load command with the same bytes.
+func reply(bytes string) string { return "reply:" + strconv.Quote(bytes) }
+
+// fakeCase is a run against a fake.
+type fakeCase struct {
+	name string
+	fake string
+	args string // behind -p PORT -q
+	want want
+}
+
+func runFakeCases(t *testing.T, cases []fakeCase) {
+	for _, engine := range engines() {
+		for _, c := range cases {
+			t.Run(c.name+"/engine="+engine, func(t *testing.T) {
+				t.Parallel()
+				s := useFake(t, c.fake)
+				args := append([]string{"-p", s.port(), "--engine", engine, "-q"}, strings.Fields(c.args)...)
+				respbench(t, args...).check(t, c.want)
+			})
+		}
+	}
+}
+
+// good is the outcome of a finished test called title.
+func good(title string) want { return want{0, `(?s)^` + title + `: [0-9.]+ ` + qRow, ""} }
+
+// bad is an outcome of exit code 1 with a message and no row of figures.
+func bad(message string) want { return want{1, "!" + qRow, message} }
+
+const loadOf20 = "-c 2 -n 20 -t set"
+
+func TestReplies(t *testing.T) {
+	set := good("SET")
+	runFakeCases(t, []fakeCase{
+		{"C51 one byte at a time", "byte", loadOf20, set},
+		{"C53 HTTP", reply("HTTP/1.1 400 Bad Request\r\n\r\n"), loadOf20, bad(`^Error: Protocol error, got "H" as reply type byte`)},
+		{"C53 text", reply("hello\r\n"), loadOf20, bad(`^Error: Protocol error, got "h" as reply type byte`)},
+		{"C53 blank line", reply("\r\n"), loadOf20, bad(`^Error: Protocol error, got "\\r" as reply type byte`)},
+		{"C53 binary", reply("\xf0"), loadOf20, bad(`^Error: Protocol error, got "\\xf0" as reply type byte`)},
+
+		{"C54 greatest integer", reply(":9223372036854775807\r\n"), loadOf20, set},
+		{"C54 least integer", reply(":-9223372036854775808\r\n"), loadOf20, set},
+		{"C54 one above", reply(":9223372036854775808\r\n"), loadOf20, bad(`^Error: Bad integer value`)},
+		{"C54 letter", reply(":12x\r\n"), loadOf20, bad(`^Error: Bad integer value`)},
+		{"C54 plus", reply(":+5\r\n"), loadOf20, bad(`^Error: Bad integer value`)},
+		{"C54 empty", reply(":\r\n"), loadOf20, bad(`^Error: Bad integer value`)},
+		{"C54 minus zero", reply(":-0\r\n"), loadOf20, bad(`^Error: Bad integer value`)},
+		{"C54 fraction", reply(":1.5\r\n"), loadOf20, bad(`^Error: Bad integer value`)},
+
+		{"C55 bulk -2", reply("$-2\r\n"), loadOf20, bad(`^Error: Bulk string length out of range`)},
+		{"C55 array -2", reply("*-2\r\n"), loadOf20, bad(`^Error: Multi-bulk length out of range`)},
+		{"C55 map -1", reply("%-1\r\n"), loadOf20, bad(`^Error: `)},
+		{"C55 least bulk", reply("$-9223372036854775808\r\n"), loadOf20, bad(`^Error: Bulk string length out of range`)},
+		{"C56 length of 2^32", reply("$4294967296\r\n\r\n+INJ\r\n"), loadOf20, bad(`^Error: Bulk string length out of range`)},
+		{"C56 colon as digit", reply("$0:\r\n"), loadOf20, bad(`^Error: Bad bulk string length`)},
+		{"C56 above 2^64", reply("$18446744073709551621\r\n"), loadOf20, bad(`^Error: B(ad|ulk) `)},
+		{"C56 leading zero", reply("$05\r\nhello\r\n"), loadOf20, bad(`^Error: Bad bulk string length`)},
+		{"C57 greatest length", reply("$9223372036854775807\r\n"), loadOf20, bad(`^Error: Bulk string length out of range`)},
+		{"C57 one below", reply("$9223372036854775806\r\n"), loadOf20, bad(`^Error: Bulk string length out of range`)},
+		{"C59 over 512 MB", reply("$536870913\r\n"), loadOf20, bad(`^Error: Bulk string length out of range`)},
+
+		{"C60 depth 9", reply(strings.Repeat("*1\r\n", 9) + ":1\r\n"), loadOf20, set},
+		{"C60 depth 1024", reply(strings.Repeat("*1\r\n", 1024) + ":1\r\n"), loadOf20, set},
+		{"C60 depth 1025", reply(strings.Repeat("*1\r\n", 1025) + ":1\r\n"), loadOf20, bad(`^Error: .*nesting`)},
+		{"C60 depth 200000", reply(strings.Repeat("*1\r\n", 200000) + ":1\r\n"), loadOf20, bad(`^Error: .*nesting`)},
+
+		{"C61 two replies for one", "two", "-c 1 -n 20 -P 4 -t set", bad(`reply without a pending request`)},
+		{"C61 greeting", "greeting", "-c 1 -n 20 -t set", bad(`reply without a pending request`)},
+		{"C62 bulk without its end", reply("$3\r\nabcXX"), loadOf20, bad(`^Error: `)},
+		{"C63 empty bulk", reply("$0\r\n\r\n"), "-n 20 -t get", good("GET")},
+		{"C65 long line", reply("+" + strings.Repeat("x", 5000) + "\r\n"), loadOf20, set},
+		{"C65 long error", reply("-ERR " + strings.Repeat("x", 70000) + "\r\n"), loadOf20, bad(`^Error from server: ERR xxxx`)},
+		{"C65 line of 1 MB", reply("+" + strings.Repeat("x", 1<<20) + "\r\n"), loadOf20, set},
+		{"C66 null bulk", reply("$-1\r\n"), loadOf20, set},
+		{"C66 null array", reply("*-1\r\n"), loadOf20, set},
+		{"C66 null", reply("_\r\n"), loadOf20, set},
+		{"C66 empty array", reply("*0\r\n"), loadOf20, set},
+		{"a reply of 100 MB", "bulk:100000000", "-c 1 -n 1 get big", good("get big")},
+	})
+}
+
+func TestRESP3Replies(t *testing.T) {
+	set := good("SET")
+	runFakeCases(t, []fakeCase{
+		{"C67 push before", reply(">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nm\r\n+OK\r\n"), "-c 1 -P 4 -n 20 -t set", set},
+		{"C67 push behind", reply("+OK\r\n>2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n"), "-c 1 -P 4 -n 20 -t set", set},
+		{"C67 push inside", reply("*1\r\n>1\r\n+x\r\n"), loadOf20, bad(`^Error: `)},
+		{"C68 infinite", reply(",inf\r\n"), loadOf20, set},
+		{"C68 minus infinite", reply(",-inf\r\n"), loadOf20, set},
+		{"C68 not a number", reply(",nan\r\n"), loadOf20, set},
+		{"C68 exponent", reply(",1e3\r\n"), loadOf20, set},
+		{"C68 true", reply("#t\r\n"), loadOf20, set},
+		{"C68 neither", reply("#x\r\n"), loadOf20, bad(`^Error: Bad bool value`)},
+		{"C68 big number", reply("(3492890328409238509324850943850943825024385\r\n"), loadOf20, set},
+		{"C68 verbatim", reply("=7\r\ntxt:abc\r\n"), loadOf20, set},
+		{"C68 bulk error", reply("!10\r\nERR syntax\r\n"), loadOf20, bad(`^Error from server: ERR syntax`)},
+		{"C68 attribute", reply("|1\r\n+ttl\r\n:3600\r\n+OK\r\n"), loadOf20, set},
+		{"C68 set", reply("~1\r\n:1\r\n"), loadOf20, set},
+		{"C68 map", reply("%1\r\n+a\r\n:1\r\n"), loadOf20, set},
+		{"C68 streamed", reply("$?\r\n;3\r\nabc\r\n;0\r\n"), loadOf20, bad(`^Error: Streamed`)},
+	})
+}
+
+func TestErrorReplies(t *testing.T) {
+	runFakeCases(t, []fakeCase{
+		{"C38 no password", reply("-NOAUTH Authentication required.\r\n"), "-n 4 -c 1 -t set", bad(`NOAUTH Authentication required\.$`)},
+		{"C69 out of memory", reply("-OOM command not allowed when used memory > 'maxmemory'.\r\n"), "-n 10 foo",
+			bad(`^Error from server: OOM command not allowed when used memory > 'maxmemory'\.$`)},
+		{"C69 loading", reply("-LOADING Redis is loading the dataset in memory\r\n"), "-n 10 foo",
+			bad(`^Error from server: LOADING Redis is loading the dataset in memory$`)},
+		{"C69 try again", reply("-TRYAGAIN Multiple keys request during rehashing of slot\r\n"), "-n 10 foo", bad(`^Error from server: TRYAGAIN`)},
+		{"C69 empty text", reply("-\r\n"), "-n 10 foo", bad(`^Error from server: $`)},
+		{"C69 in the middle", "errat:7", "-c 3 -n 20 -t set", bad(`^Error from server: ERR boom at 7$`)},
+		{"C69 in a pipeline", "errat:7", "-c 1 -P 20 -n 100 -t set", bad(`^Error from server: ERR boom at 7$`)},
+		{"C119 moved", reply("-MOVED 3999 127.0.0.1:7001\r\n"), loadOf20, bad(`^Error from server: MOVED 3999 127\.0\.0\.1:7001$`)},
+		{"C119 moved in bench mode", reply("-MOVED 3999 127.0.0.1:7001\r\n"), "--mode set --requests 20", want{1, "", "MOVED"}},
+		{"errors are counted", "errat:7", "--on-error count -c 3 -n 20 -t set", want{1, `^SET: [0-9.]+ ` + qRow, `boom at 7`}},
+		{"C72 no HELLO, not asked", "nohello", "-n 20 -t set", good("SET")},
+		{"C72 no HELLO, asked", "nohello", "-3 -n 20 -t set", bad(`^Error from server: ERR unknown command 'HELLO'$`)},
+		{"C72 wrong version", "noproto", "-3 -n 20 -t set", bad(`^Error from server: NOPROTO unsupported protocol version$`)},
+		{"C73 CONFIG unknown", "cfgerr", "-n 20 -t set", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`}},
+		{"C73 CONFIG empty", "cfgempty", "-n 20 -t set", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`}},
+		{"C73 CONFIG closes", "cfgclose", "-n 20 -t set", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`}},
+		{"C38 CONFIG needs a password", "noauthcfg", "-n 20 -t set", bad(`(?s)^Node 127\.0\.0\.1:\d+ replied with error:\nNOAUTH Authentication required\.$`)},
+	})
+}
+
+// C72: the reply to HELLO is no load, and without -3 there is no HELLO.
+func TestHelloIsNotCounted(t *testing.T) {
+	for _, c := range []struct {
+		flag  string
+		hello bool
+	}{{"-q", false}, {"-3", true}} {
+		s := useFake(t, "ok")
+		respbench(t, "-p", s.port(), c.flag, "-q", "-c", "3", "-n", "20", "-t", "set").check(t, good("SET"))
+		if got := s.called("HELLO"); (got > 0) != c.hello {
+			t.Errorf("%s: %d HELLO", c.flag, got)
+		}
+		if got := s.called("SET"); got != 20 {
+			t.Errorf("%s: %d SET, want 20", c.flag, got)
+		}
+	}
+}
+
+// C71: a server that is still loading is an error, unless --wait allows for it.
+func TestWaitForLoadingServer(t *testing.T) {
+	respbench(t, "-p", useFake(t, "loading:60000").port(), "-q", "-n", "10", "ping").check(t, bad(`^Error from server: LOADING`))
+	respbench(t, "-p", useFake(t, "loading:700").port(), "-q", "-n", "10", "--wait", "5", "ping").check(t, good("ping"))
+}
+
+// C74: values around the sizes of every buffer, verified byte by byte, under both engines.
+func TestBigValuesVerify(t *testing.T) {
+	r := useRedis(t)
+	for _, engine := range engines() {
+		for _, size := range []int{0, 1, 65535, 65536, 65537, 262143, 262144, 262145, 300000} {
+			t.Run(fmt.Sprintf("engine=%s/size=%d", engine, size), func(t *testing.T) {
+				prefix := fmt.Sprintf("k%d:", size)
+				respbench(t, "-p", r.port, "--engine", engine, "--mode", "get", "--requests", "400", "--pipeline", "8", "-c", "8",
+					"--keyspace", "20", "--value-size", strconv.Itoa(size), "--key-prefix", prefix, "--verify-get").
+					check(t, want{0, `ok=400 errors=0 conflicts=0 misses=0 mismatches=0`, ""})
+			})
+		}
+	}
+}
