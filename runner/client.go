@@ -36,6 +36,8 @@ type client struct {
 	later    []stamp // writes behind the current stamp, after a short write only
 	answered int64   // on this connection
 	greeted  int     // prefix replies so far
+	queued   uint8   // the queues of the open loop that it stands in
+	fly      flights // instead of batch and stamps, where requests are tracked
 }
 
 // stamp is one write: when it was made and how many requests it began.
@@ -65,6 +67,5 @@ func (c *client) nextStamp() {
 
 // reset makes the state that of a connection not yet made.
 func (c *client) reset() {
-	later := c.later[:0]
-	*c = client{later: later}
+	*c = client{later: c.later[:0], fly: flights{buf: c.fly.buf}}
 }

@@ -92,21 +92,28 @@ func isConflict(r *protocol.Reply) bool {
 	return (r.IsError() || r.Kind == protocol.SimpleString) && strings.Contains(strings.ToLower(string(r.Text)), "exist")
 }
 
-// count accounts for k replies of one class that one read completed.
+// count accounts for k replies of one class that one read completed. What was written in the
+// warm-up is not counted.
 func (w *worker) count(c *client, k int32, now int64) {
-	ns := now - c.stampNs
-	w.hist.RecordN(ns, int64(k))
-	w.tally[c.class] += int64(k)
-	if w.ops != nil {
-		op := &w.ops[w.r.plan.Op(c.first)]
-		op.hist.RecordN(ns, int64(k))
-		op.tally[c.class] += int64(k)
+	if w.tracked {
+		w.countTracked(c, k, now)
+		return
+	}
+	if c.stampNs >= w.measureNs {
+		ns := now - c.stampNs
+		w.hist.RecordN(ns, int64(k))
+		w.tally[c.class] += int64(k)
+		if w.ops != nil {
+			op := &w.ops[w.r.plan.Op(c.first)]
+			op.hist.RecordN(ns, int64(k))
+			op.tally[c.class] += int64(k)
+		}
+		w.lastNs = now
 	}
 	c.first += uint64(k)
 	c.inOrder -= k
 	c.pending -= k
 	c.answered += int64(k)
-	w.lastNs = now
 }
 
 // greet reads the replies to the prefix commands; each must be a good one.

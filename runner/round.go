@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -26,20 +27,32 @@ type round struct {
 	verify    bool // compare replies to reads
 	missIsBad bool // the keyspace was written before
 	conflicts bool // "exists" is an expected answer to a write
+	schedule  schedule
+	unit      uint64 // requests that stay together
+	seed      uint64
+	interval  time.Duration // of the time series; 0 = none
 	log       func(string)
 
 	quota   *quota
+	warmup  *quota
 	workers []*worker
 	loops   []netpoll.Loop
 
-	waiting atomic.Int64 // connections not yet ready
-	begun   atomic.Bool
-	startNs int64 // written before begun
-	cpu     cpuUsage
+	waiting   atomic.Int64 // connections not yet ready
+	begun     atomic.Bool
+	startNs   int64 // these are written before begun
+	measureNs int64
+	endNs     int64
+	measuring sync.Once
+	cpu       cpuUsage
 
-	mu  sync.Mutex
-	err error // the first one
+	mu    sync.Mutex
+	err   error // the first one
+	steps []*stepAccount
 }
+
+// warmupFirst is the first request index of a warm-up: far from those of the measured part.
+const warmupFirst = 1 << 62
 
 // sendAhead bounds what a loop has ready for one write.
 const sendAhead = 256 << 10
@@ -53,7 +66,11 @@ type prefix struct {
 // newRound takes what all rounds of the session have in common.
 func (s *session) newRound(plan *workload.Plan) *round {
 	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep,
-		prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine}
+		prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine, seed: s.o.Seed,
+		schedule: newSchedule(&s.o.Load), unit: uint64(plan.Unit()), interval: s.o.Output.Interval}
+	if r.load.Requests == 0 { // a duration decides
+		r.load.Requests = math.MaxInt64 / 2
+	}
 	for _, a := range s.o.Target.Sources {
 		if ip, err := netip.ParseAddr(a); err == nil { // checked with the options
 			r.sources = append(r.sources, ip)
@@ -67,7 +84,9 @@ func (s *session) logLine(text string) { s.io.Log.Warn().Msg(text) }
 // run is one round from the first connection to the last reply.
 func (r *round) run(ctx context.Context) (*report.Result, error) {
 	threads := min(r.load.Threads, r.load.Clients)
-	r.quota = newQuota(uint64(r.load.Requests), threads, uint64(r.load.Pipeline), uint64(r.plan.Unit()))
+	r.quota = newQuota(uint64(r.load.Requests), threads, uint64(r.load.Pipeline), r.unit)
+	r.warmup = newQuota(math.MaxInt64, threads, uint64(r.load.Pipeline), r.unit)
+	r.warmup.next.Store(warmupFirst)
 	r.waiting.Store(int64(r.load.Clients))
 	for i := range threads {
 		if err := r.addLoop(i, threads); err != nil {
@@ -97,13 +116,7 @@ func (r *round) addLoop(i, threads int) error {
 	if i < r.load.Clients%threads {
 		clients++
 	}
-	w := newWorker(r, clients)
-	w.verify.on, w.verify.missIsBad = r.verify, r.missIsBad
-	if r.verify {
-		for j := range w.clients {
-			w.clients[j].dec.Bodies = true
-		}
-	}
+	w := newWorker(r, i, clients)
 	cpu := -1
 	if k := len(r.load.CPUs); k > 0 {
 		cpu = r.load.CPUs[i%k]
@@ -122,13 +135,22 @@ func (r *round) oneReady() {
 	if r.waiting.Add(-1) > 0 {
 		return
 	}
-	r.cpu = processCPU()
 	r.startNs = netpoll.Now()
+	r.measureNs = r.startNs + int64(r.load.Warmup)
+	if r.load.Duration > 0 {
+		r.endNs = r.measureNs + int64(r.load.Duration)
+	}
+	if r.load.Warmup == 0 {
+		r.measured()
+	}
 	r.begun.Store(true)
 	for _, l := range r.loops {
 		l.Wake()
 	}
 }
+
+// measured is the beginning of the measured part: the client's own CPU time counts from here.
+func (r *round) measured() { r.measuring.Do(func() { r.cpu = processCPU() }) }
 
 // fail keeps the first error and ends the round.
 func (r *round) fail(err error) {
@@ -167,7 +189,15 @@ func (r *round) result(ctx context.Context) *report.Result {
 	var last int64
 	ops := make([]opStats, 0)
 	for i, w := range r.workers {
+		w.series.close(w)
+		res.Latency.Merge(w.series.total)
 		res.Latency.Merge(w.hist)
+		if w.response != nil {
+			if res.Response == nil {
+				res.Response = report.NewHistogram()
+			}
+			res.Response.Merge(w.response)
+		}
 		res.Connect.Merge(w.connect)
 		for text, n := range w.errors {
 			errs.addN(text, n)
@@ -187,11 +217,26 @@ func (r *round) result(ctx context.Context) *report.Result {
 	res.Requests = res.Latency.Count()
 	res.OverRange = res.Latency.OverRange()
 	res.Errors = errs.sorted()
-	if last > r.startNs && r.begun.Load() {
-		res.Elapsed = time.Duration(last - r.startNs)
+	if last > r.measureNs && r.begun.Load() {
+		res.Elapsed = max(time.Duration(last-r.measureNs), r.lasted(ctx))
 	}
 	res.Ops = r.opResults(ops)
+	res.Series = r.intervals()
+	if len(r.schedule) > 0 {
+		res.Pacing = r.pacing(res)
+	}
+	if r.load.Warmup > 0 && r.warmup.next.Load() == warmupFirst {
+		res.Notes = append(res.Notes, "the warm-up sent nothing")
+	}
 	return res
+}
+
+// lasted is the least that the measured part lasted: all of the duration, unless it was cut short.
+func (r *round) lasted(ctx context.Context) time.Duration {
+	if ctx.Err() != nil || r.quota.next.Load() >= r.quota.total {
+		return 0
+	}
+	return r.load.Duration
 }
 
 func addTally(res *report.Result, t *[classes]int64) {

@@ -38,13 +38,15 @@ func (v *verifier) complete(c *client, p *workload.Plan, r *protocol.Reply) {
 	if !p.Verifies(c.first) || c.class == classError {
 		return
 	}
-	v.verified++
 	wasBad := c.bad
 	c.bad = false
+	if r.Null && !v.missIsBad {
+		return
+	}
+	v.verified++
 	switch {
-	case r.Null && v.missIsBad:
-		v.add(c, p, -2, nil)
 	case r.Null:
+		v.add(c, p, -2, nil)
 	case wasBad:
 		v.mismatches++
 	case r.Kind != protocol.BulkString || r.Len != int64(p.ValueLen(c.first)):

@@ -10,29 +10,41 @@ import (
 )
 
 // worker is the handler of one loop: its share of the connections, its generator, its histogram.
-// Everything in it belongs to the loop's goroutine but the two published figures.
+// Everything in it belongs to the loop's goroutine but the published figures.
 type worker struct {
 	r       *round
+	id      int
 	loop    netpoll.Loop
 	gen     *workload.Gen
 	work    share
 	clients []client
 	iov     [][]byte
 
-	hist              *report.Histogram
-	tally             [classes]int64
-	ops               []opStats // per kind of request; empty when there is one kind
-	connect           *report.Histogram
-	errors            errorCounts
-	verify            verifier
-	bytesIn, bytesOut int64
-	reads             bool // every request is a read
+	// What was measured: of requests written at measureNs or later.
+	measureNs int64
+	hist      *report.Histogram // service time; of the interval when there is a series
+	response  *report.Histogram // response time; nil in a closed loop
+	tally     [classes]int64
+	ops       []opStats // per kind of request; empty when there is one kind
+	connect   *report.Histogram
+	errors    errorCounts
+	verify    verifier
+	bytesIn   int64
+	bytesOut  int64
+	lastNs    int64 // the newest counted reply
+	reads     bool  // every request is a read
+	tracked   bool  // connections keep flights instead of batches
+	series    series
 
-	dialled int // connections begun so far
-	dialing int // of these, not yet ready
-	loading int // connections that may still have work
-	running bool
-	lastNs  int64 // the newest reply
+	dialled  int // connections begun so far
+	dialing  int // of these, not yet ready
+	loading  int // connections that may still have work
+	inFlight int // flights of all connections
+	running  bool
+	warming  bool  // before measureNs
+	endNs    int64 // no request is begun at or after it; 0 = the requests decide
+	watchNs  int64 // when to look for silent connections next
+	open     *open // nil in a closed loop
 
 	done  atomic.Int64 // answered; published each tick
 	sumNs atomic.Int64 // of the latencies of done
@@ -48,9 +60,13 @@ const (
 	tickEvery   = 100 * time.Millisecond
 )
 
-func newWorker(r *round, clients int) *worker {
-	w := &worker{r: r, clients: make([]client, clients), hist: report.NewHistogram(),
-		connect: report.NewHistogram(), gen: r.plan.Gen(r.ahead), work: share{q: r.quota}}
+func newWorker(r *round, id, clients int) *worker {
+	w := &worker{r: r, id: id, clients: make([]client, clients), hist: report.NewHistogram(),
+		connect: report.NewHistogram(), gen: r.plan.Gen(r.ahead), loading: clients,
+		tracked: len(r.schedule) > 0}
+	if len(r.schedule) > 0 {
+		w.response = report.NewHistogram()
+	}
 	kinds := len(r.plan.Ops())
 	if kinds > 1 {
 		w.ops = make([]opStats, kinds)
@@ -60,7 +76,7 @@ func newWorker(r *round, clients int) *worker {
 	} else {
 		w.reads = r.plan.Reads(0)
 	}
-	w.loading = clients
+	w.verify.on, w.verify.missIsBad = r.verify, r.missIsBad
 	return w
 }
 
@@ -80,6 +96,7 @@ func (w *worker) dialMore() {
 func (w *worker) dial(tag int) {
 	c := &w.clients[tag]
 	c.reset()
+	c.dec.Bodies = w.verify.on
 	c.phase, c.dialNs = phaseDialing, netpoll.Now()
 	w.dialing++
 	d := netpoll.Dial{Endpoint: w.r.endpoint, Tag: tag, MPTCP: w.r.target.MPTCP}
@@ -96,9 +113,7 @@ func (w *worker) Opened(conn netpoll.Conn) {
 	c.heardNs = netpoll.Now()
 	if p := w.r.prefix; len(p.bytes) > 0 {
 		c.phase = phaseGreeting
-		if n := conn.Write(p.bytes); n < len(p.bytes) {
-			c.skip = n // the rest follows when there is room
-		}
+		c.skip = conn.Write(p.bytes) // the rest, if any, follows when there is room
 		return
 	}
 	w.ready(c)
@@ -110,78 +125,65 @@ func (w *worker) ready(c *client) {
 	w.connect.Record(netpoll.Now() - c.dialNs)
 	c.phase = phaseReady
 	if w.running {
-		w.issue(c)
+		w.enter(c)
 		return
 	}
 	w.dialMore()
 	w.r.oneReady()
 }
 
-// begin is the start of the measured part.
+// begin is the start of the load: of the warm-up, if there is one, and else of the measured part.
 func (w *worker) begin() {
 	w.running = true
+	w.measureNs, w.endNs = w.r.measureNs, w.r.endNs
+	w.warming = w.measureNs > w.r.startNs
+	w.work = share{q: w.r.quota}
+	if w.warming {
+		w.work = share{q: w.r.warmup}
+	}
+	if len(w.r.schedule) > 0 {
+		w.openLoop(w.r.startNs)
+	}
+	w.series.begin(w.measureNs, int64(w.r.interval))
 	for i := range w.clients {
 		if c := &w.clients[i]; c.phase == phaseReady {
-			w.issue(c)
+			w.enter(c)
 		}
 	}
 }
 
-// issue gives the connection its next batch, or takes it out of the round.
-func (w *worker) issue(c *client) {
-	first, n := w.work.claim(uint64(w.r.load.Pipeline))
-	if n == 0 {
-		w.finish(c)
+// enter puts a connection that is set up to work.
+func (w *worker) enter(c *client) {
+	c.phase = phaseLoading
+	if w.open != nil {
+		w.open.idle.push(c)
 		return
 	}
-	c.phase = phaseLoading
-	c.first, c.pending, c.unsent, c.skip = first, int32(n), int32(n), 0
-	c.heardNs = netpoll.Now()
-	w.send(c)
+	w.issue(c)
 }
 
-// send writes what of the batch is unsent, as far as the kernel takes it.
-func (w *worker) send(c *client) {
-	for c.unsent > 0 {
-		resumed := c.skip > 0
-		bufs := w.gen.Fill(c.first+uint64(c.pending-c.unsent), int(c.unsent), c.skip)
-		now := netpoll.Now()
-		var n, size int
-		if len(bufs) == 1 {
-			size = len(bufs[0])
-			n = c.conn.Write(bufs[0])
-		} else {
-			w.iov = append(w.iov[:0], bufs...)
-			for _, b := range bufs {
-				size += len(b)
-			}
-			n = c.conn.Writev(w.iov)
-		}
-		whole, skip := w.gen.Sent(n)
-		w.bytesOut += int64(n)
-		begun := whole
-		if skip > 0 {
-			begun++
-		}
-		if resumed {
-			begun--
-		}
-		c.sent(now, int32(begun))
-		c.unsent -= int32(whole)
-		c.skip = skip
-		if n < size {
-			return
-		}
+// measure is the boundary between warm-up and measured part. What is in flight was sent before
+// and is not counted; an open loop starts its schedule anew, without the backlog.
+func (w *worker) measure() {
+	w.warming = false
+	w.work = share{q: w.r.quota}
+	w.bytesIn, w.bytesOut = 0, 0
+	w.r.measured()
+	if w.open != nil {
+		w.openLoop(w.measureNs)
 	}
 }
 
 // Writable goes on with a write that was cut short.
 func (w *worker) Writable(conn netpoll.Conn) {
 	c := &w.clients[conn.Tag()]
-	switch c.phase {
-	case phaseGreeting:
+	switch {
+	case c.phase == phaseGreeting:
 		c.skip += conn.Write(w.r.prefix.bytes[c.skip:])
-	case phaseLoading:
+	case c.phase != phaseLoading:
+	case w.tracked:
+		w.sendTracked(c)
+	default:
 		w.send(c)
 	}
 }
@@ -209,20 +211,14 @@ func (w *worker) Data(conn netpoll.Conn, in *netpoll.ChainBuffer, now int64) {
 		}
 		in.Discard(len(seg))
 	}
-	if c.pending == 0 && c.phase == phaseLoading {
+	switch {
+	case c.phase != phaseLoading:
+	case w.open != nil:
+		w.room(c)
+		w.pace(now)
+	case c.pending == 0:
 		w.answered(c)
 	}
-}
-
-// answered is the end of a batch.
-func (w *worker) answered(c *client) {
-	if n := w.r.load.Reconnect; n > 0 && c.answered >= n && !w.work.empty() {
-		tag := c.conn.Tag()
-		c.conn.Close()
-		w.dial(tag)
-		return
-	}
-	w.issue(c)
 }
 
 // Closed is a connection that failed, or that the server closed.
@@ -247,20 +243,48 @@ func (w *worker) finish(c *client) {
 	}
 }
 
-// Tick begins the measured part when every loop is ready, publishes the progress and looks for
+// Tick begins the load when every loop is ready, passes the boundaries that are due and looks for
 // connections that have been silent too long.
 func (w *worker) Tick(now int64) {
 	if !w.running && w.r.begun.Load() {
 		w.begin()
 	}
-	w.publish()
-	w.watch(now)
-	w.loop.SetDeadline(now + int64(tickEvery))
+	if w.warming && now >= w.measureNs {
+		w.measure()
+	}
+	if w.running && w.series.due(now) {
+		w.series.step(w, now)
+	}
+	if w.open != nil {
+		w.pace(now)
+	}
+	if now >= w.watchNs {
+		w.watchNs = now + int64(tickEvery)
+		w.publish()
+		w.watch(now)
+	}
+	w.loop.SetDeadline(w.nextTick())
+}
+
+// nextTick is the nearest time at which there is something to do.
+func (w *worker) nextTick() int64 {
+	next := w.watchNs
+	if w.warming {
+		next = min(next, w.measureNs)
+	}
+	if w.series.every > 0 && w.running {
+		next = min(next, w.series.nextNs)
+	}
+	if w.open != nil && !w.open.over {
+		next = min(next, w.open.due.dueNs)
+	}
+	return next
 }
 
 func (w *worker) publish() {
-	w.done.Store(w.hist.Count())
-	w.sumNs.Store(int64(w.hist.Sum()))
+	done, sum := w.series.totals(w.hist)
+	w.done.Store(done)
+	w.sumNs.Store(sum)
 }
 
 func (w *worker) watch(now int64) {
@@ -271,7 +295,7 @@ func (w *worker) watch(now int64) {
 		case (c.phase == phaseDialing || c.phase == phaseGreeting) && connect > 0 && now-c.dialNs > connect:
 			w.r.fail(timeoutError(w.r.endpoint, c.phase, w.r.load.ConnectTimeout))
 			return
-		case c.phase == phaseLoading && silent > 0 && now-c.heardNs > silent:
+		case c.phase == phaseLoading && c.pending > 0 && silent > 0 && now-c.heardNs > silent:
 			w.r.fail(silenceError(w.r.endpoint, c.pending, w.r.load.Timeout))
 			return
 		}

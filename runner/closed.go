@@ -1,0 +1,76 @@
+package runner
+
+import "respbench/netpoll"
+
+// The closed loop: a connection gets its next batch when the one before is answered, in the same
+// turn. It remembers only the batch's first index, its size and when it was written.
+
+// issue gives the connection its next batch, or takes it out of the round.
+func (w *worker) issue(c *client) {
+	now := netpoll.Now()
+	if w.warming && now >= w.measureNs {
+		w.measure()
+	}
+	var first, n uint64
+	if w.endNs == 0 || now < w.endNs {
+		first, n = w.work.claim(uint64(w.r.load.Pipeline) * w.r.unit)
+	}
+	if n == 0 {
+		w.finish(c)
+		return
+	}
+	c.first, c.pending, c.unsent, c.skip = first, int32(n), int32(n), 0
+	c.heardNs = now
+	w.send(c)
+}
+
+// send writes what of the batch is unsent, as far as the kernel takes it.
+func (w *worker) send(c *client) {
+	for c.unsent > 0 {
+		resumed := c.skip > 0
+		bufs := w.gen.Fill(c.first+uint64(c.pending-c.unsent), int(c.unsent), c.skip)
+		now := netpoll.Now()
+		n, size := w.write(c, bufs)
+		whole, skip := w.gen.Sent(n)
+		begun := whole
+		if skip > 0 {
+			begun++
+		}
+		if resumed {
+			begun--
+		}
+		c.sent(now, int32(begun))
+		c.unsent -= int32(whole)
+		c.skip = skip
+		if n < size {
+			return
+		}
+	}
+}
+
+// write hands the slices of a Fill to the connection: how many bytes it took of how many.
+func (w *worker) write(c *client, bufs [][]byte) (n, size int) {
+	if len(bufs) == 1 {
+		size = len(bufs[0])
+		n = c.conn.Write(bufs[0])
+	} else {
+		for _, b := range bufs {
+			size += len(b)
+		}
+		w.iov = append(w.iov[:0], bufs...)
+		n = c.conn.Writev(w.iov)
+	}
+	w.bytesOut += int64(n)
+	return n, size
+}
+
+// answered is the end of a batch.
+func (w *worker) answered(c *client) {
+	if n := w.r.load.Reconnect; n > 0 && c.answered >= n && !w.work.empty() {
+		tag := c.conn.Tag()
+		c.conn.Close()
+		w.dial(tag)
+		return
+	}
+	w.issue(c)
+}

@@ -1,0 +1,114 @@
+package runner
+
+import (
+	"respbench/netpoll"
+)
+
+// Where requests may be paced, redirected or retried, a connection cannot remember its batch as
+// (first, count): it keeps a ring of flights, one per request, in the order of the replies.
+
+// flight is a request that a connection has been given and that has no reply yet.
+type flight struct {
+	index  uint64
+	dueNs  int64 // when the schedule wanted it begun; 0 in a closed loop
+	sentNs int64 // when its first byte was written; 0 = not yet
+}
+
+// flights is a ring; the first sent of its n flights are wholly written.
+type flights struct {
+	buf           []flight // its length is a power of two
+	head, n, sent int
+}
+
+func (f *flights) at(i int) *flight { return &f.buf[(f.head+i)&(len(f.buf)-1)] }
+
+func (f *flights) push(x flight) {
+	if f.n == len(f.buf) {
+		grown := make([]flight, max(2*len(f.buf), 4))
+		for i := range f.n {
+			grown[i] = *f.at(i)
+		}
+		f.buf, f.head = grown, 0
+	}
+	f.n++
+	*f.at(f.n - 1) = x
+}
+
+// pop takes the oldest flight out; it must have been sent.
+func (f *flights) pop() flight {
+	x := *f.at(0)
+	f.head = (f.head + 1) & (len(f.buf) - 1)
+	f.n--
+	f.sent--
+	return x
+}
+
+// give hands a request to a connection, to be sent with the next sendTracked.
+func (w *worker) give(c *client, x flight) {
+	if c.fly.n == 0 {
+		c.first = x.index
+	}
+	c.fly.push(x)
+	c.pending++
+	w.inFlight++
+}
+
+// sendTracked writes the flights that are not yet sent, as far as the kernel takes them. Requests
+// with indices in sequence go out in one write.
+func (w *worker) sendTracked(c *client) {
+	f := &c.fly
+	for f.sent < f.n {
+		first := f.at(f.sent).index
+		run := 1
+		for f.sent+run < f.n && f.at(f.sent+run).index == first+uint64(run) {
+			run++
+		}
+		bufs := w.gen.Fill(first, run, c.skip)
+		now := netpoll.Now()
+		n, size := w.write(c, bufs)
+		whole, skip := w.gen.Sent(n)
+		begun := whole
+		if skip > 0 {
+			begun++
+		}
+		for i := range begun {
+			if x := f.at(f.sent + i); x.sentNs == 0 {
+				x.sentNs = now
+				c.inOrder++
+				w.started(x)
+			}
+		}
+		f.sent += whole
+		c.skip = skip
+		if n < size {
+			return
+		}
+	}
+}
+
+// countTracked accounts for k replies of one class, each against its own flight.
+func (w *worker) countTracked(c *client, k int32, now int64) {
+	for range k {
+		x := c.fly.pop()
+		w.inFlight--
+		if x.sentNs >= w.measureNs {
+			w.tally[c.class]++
+			w.hist.Record(now - x.sentNs)
+			if w.response != nil {
+				w.response.Record(now - x.dueNs)
+			}
+			if w.ops != nil {
+				op := &w.ops[w.r.plan.Op(x.index)]
+				op.hist.Record(now - x.sentNs)
+				op.tally[c.class]++
+			}
+			w.lastNs = now
+		}
+		if c.fly.n > 0 {
+			c.first = c.fly.at(0).index
+		}
+	}
+	c.inOrder -= k
+	c.pending -= k
+	c.answered += int64(k)
+}
