@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"respbench/kvstore"
+)
+
+// serve.go is the subcommand that runs the embedded server. A parent process that starts it with --until-stdin-closes reads
+// one line from its stdout, "ready HOST:PORT", when clients may connect, and ends it by closing its stdin: so the server
+// cannot outlive the parent, however that ends.
+
+func newServeCommand() *cobra.Command {
+	var o kvstore.Options
+	var untilStdinCloses, quiet bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the embedded key-value server",
+		Long: "Runs the embedded server, which speaks the Redis protocol: plain keys, the ordered engine (RSET RGET RDEL RMOD REXIST RRANGE),\n" +
+			"the hash table (HSET key value, HGET key, ...), and the types that the default tests need.",
+		Example: "  respbench serve --port 8888 --persistence incremental --fsync everysec --dir /var/lib/kvstore",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage = true
+			o.Log = serveLog(cmd.ErrOrStderr(), quiet || untilStdinCloses)
+			var stdin io.Reader
+			if untilStdinCloses {
+				stdin = cmd.InOrStdin()
+			}
+			return serve(cmd.Context(), o, stdin, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.Host, "host", "127.0.0.1", "address to listen on")
+	f.IntVar(&o.Port, "port", 8888, "port to listen on, 0 for a free one")
+	f.StringVar(&o.Persistence, "persistence", kvstore.PersistNone, "none, or incremental: an append-only operation log")
+	f.StringVar(&o.Fsync, "fsync", kvstore.FsyncEverySec, "when the log is synced: no, everysec or always")
+	f.StringVar(&o.Dir, "dir", ".", "folder of the log")
+	f.BoolVar(&o.Repair, "repair", false, "cut a damaged log at the damage, keeping a copy, and start")
+	f.BoolVar(&o.Strict, "strict", false, "refuse a log whose last record is cut short instead of cutting it off")
+	f.StringVar(&o.Allocator, "allocator", kvstore.MyPool, "mypool: slabs that the garbage collector does not scan; malloc: Go slices")
+	f.StringVar(&o.RequirePass, "requirepass", "", "password that clients must give")
+	f.IntVar(&o.MaxClients, "maxclients", 10000, "most clients at a time")
+	f.BoolVar(&o.Null, "null", false, "answer every command with +OK and store nothing")
+	f.BoolVar(&untilStdinCloses, "until-stdin-closes", false, "stop when stdin is closed; for a parent process; implies --quiet")
+	f.BoolVar(&quiet, "quiet", false, "log warnings and errors only")
+	return cmd
+}
+
+func serveLog(w io.Writer, quiet bool) zerolog.Logger {
+	level := zerolog.InfoLevel
+	if quiet {
+		level = zerolog.WarnLevel
+	}
+	console := zerolog.ConsoleWriter{Out: w, NoColor: true, TimeFormat: time.DateTime}
+	return zerolog.New(console).Level(level).With().Timestamp().Logger()
+}
+
+// serve runs a server until ctx ends, a signal comes, a client sends SHUTDOWN, or parent, if there is one, reaches its end.
+func serve(ctx context.Context, o kvstore.Options, parent io.Reader, stdout io.Writer) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server, err := kvstore.New(o)
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	defer close(ended)
+	ready := func(port int) {
+		fmt.Fprintf(stdout, "ready %s\n", net.JoinHostPort(o.Host, strconv.Itoa(port)))
+		go func() {
+			select {
+			case <-ctx.Done():
+			case <-atEnd(parent):
+			case <-ended:
+				return
+			}
+			server.Stop()
+		}()
+	}
+	return server.Run(ready)
+}
+
+// atEnd is closed when r has nothing more; never for a nil r.
+func atEnd(r io.Reader) <-chan struct{} {
+	if r == nil {
+		return nil
+	}
+	end := make(chan struct{})
+	go func() {
+		io.Copy(io.Discard, r)
+		close(end)
+	}()
+	return end
+}

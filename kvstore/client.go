@@ -1,0 +1,140 @@
+package kvstore
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/panjf2000/gnet/v2"
+
+	"respbench/protocol"
+)
+
+// client.go is the way of the input: gnet reads a piece into its loop's buffer, the commands in it are executed in place, and
+// only the start of a command that is not complete is copied, into the client's own buffer.
+
+// client is one connection. It belongs to the event loop.
+type client struct {
+	id     int64
+	conn   gnet.Conn
+	fd     int
+	since  time.Time
+	parser protocol.CommandParser
+
+	input   []byte // not executed yet: a started command, or all that came while output waits
+	resp3   bool
+	authed  bool
+	closing bool // no further command is executed
+	gone    bool // gnet has closed its descriptor
+	name    string
+
+	sender *sender // sends what the socket did not take at once; nil most of the time
+}
+
+// flushOutput is how many bytes of replies are gathered before they are sent in the middle of a batch.
+const flushOutput = 256 << 10
+
+// OnTraffic executes what has come.
+func (s *Server) OnTraffic(g gnet.Conn) gnet.Action {
+	c, ok := g.Context().(*client)
+	if !ok {
+		return gnet.Close
+	}
+	buf, err := g.Next(-1)
+	if err != nil || len(buf) == 0 {
+		return gnet.None
+	}
+	s.counts.bytesIn += int64(len(buf))
+	return s.feed(c, buf)
+}
+
+// feed executes the client's waiting input and buf behind it.
+func (s *Server) feed(c *client, buf []byte) gnet.Action {
+	if c.closing {
+		return gnet.None // the rest of a refused stream
+	}
+	waiting := len(c.input) > 0
+	if waiting {
+		c.input = append(c.input, buf...)
+		buf = c.input
+	}
+	used := 0
+	if !s.mustWait(c) {
+		used = s.execute(c, buf)
+	}
+	if action := s.finish(c); action != gnet.None || c.closing {
+		return action
+	}
+	return s.keep(c, buf[used:], waiting)
+}
+
+// keep stores the rest of the input for the next time.
+func (s *Server) keep(c *client, rest []byte, waiting bool) gnet.Action {
+	const keepCap = 64 << 10
+	switch {
+	case len(rest) > MaxQueryBuffer, len(rest) > MaxInputWait && s.mustWait(c):
+		s.opts.Log.Warn().Int64("client", c.id).Int("bytes", len(rest)).Msg("input of the client is over the limit: closed")
+		return gnet.Close
+	case len(rest) == 0 && cap(c.input) > keepCap:
+		c.input = nil
+	case waiting:
+		c.input = c.input[:copy(c.input, rest)]
+	default:
+		c.input = append(c.input[:0], rest...)
+	}
+	return gnet.None
+}
+
+// execute runs the complete commands of buf and returns the bytes they took. The replies are in s.out.
+func (s *Server) execute(c *client, buf []byte) (used int) {
+	for used < len(buf) && !c.closing {
+		n, args, err := c.parser.Next(buf[used:], s.args[:0])
+		s.args = args
+		if err != nil {
+			s.protocolError(c, buf[used:], err)
+			return len(buf)
+		}
+		if n == 0 {
+			return used
+		}
+		used += n
+		if len(args) == 0 {
+			continue
+		}
+		s.dispatch(c, args)
+		if len(s.out) >= flushOutput {
+			s.send(c)
+			if s.mustWait(c) {
+				return used
+			}
+		}
+	}
+	return used
+}
+
+func (s *Server) protocolError(c *client, rest []byte, err error) {
+	s.opts.Log.Warn().Int64("client", c.id).Err(err).Msg("protocol error")
+	s.out = protocol.AppendError(s.out, "ERR Protocol error: "+err.Error())
+	s.counts.errors++
+	c.closing = true
+}
+
+// finish sends the replies of a batch, and says what becomes of the connection.
+func (s *Server) finish(c *client) gnet.Action {
+	s.send(c)
+	const keepCap = 4 << 20
+	if cap(s.out) > keepCap {
+		s.out = nil
+	}
+	if c.closing {
+		return s.linger(c)
+	}
+	if c.gone {
+		return gnet.Close
+	}
+	return gnet.None
+}
+
+// httpWord tells a browser's or a cross-protocol attacker's first word, after which the lines would run as commands.
+func httpWord(name []byte) bool {
+	return bytes.EqualFold(name, []byte("post")) || bytes.EqualFold(name, []byte("host:"))
+}

@@ -1,0 +1,357 @@
+package kvstore
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"respbench/protocol"
+)
+
+// cmd_admin.go: what clients say before and beside their work.
+
+var adminCommands = []command{
+	{"ping", -1, 0, (*Server).ping},
+	{"echo", 2, 0, func(s *Server, c *client, args [][]byte) { s.bulk(args[1]) }},
+	{"auth", -2, noAuth, (*Server).auth},
+	{"hello", -1, noAuth, (*Server).hello},
+	{"quit", -1, noAuth, (*Server).quit},
+	{"select", 2, 0, (*Server).selectDB},
+	{"client", -2, 0, (*Server).client},
+	{"config", -2, 0, (*Server).configure},
+	{"command", -1, 0, (*Server).command},
+	{"info", -1, 0, (*Server).info},
+	{"dbsize", 1, 0, func(s *Server, c *client, args [][]byte) { s.int(int64(s.store.keys())) }},
+	{"flushall", -1, write, (*Server).flush},
+	{"flushdb", -1, write, (*Server).flush},
+	{"debug", -2, 0, (*Server).debug},
+	{"shutdown", -1, 0, (*Server).shutdown},
+}
+
+func (s *Server) ping(c *client, args [][]byte) {
+	switch len(args) {
+	case 1:
+		s.out = append(s.out, "+PONG\r\n"...)
+	case 2:
+		s.bulk(args[1])
+	default:
+		s.wrongArity("ping")
+	}
+}
+
+func (s *Server) auth(c *client, args [][]byte) {
+	switch {
+	case len(args) > 3:
+		s.fail(errSyntax)
+	case len(args) == 2 && s.opts.RequirePass == "":
+		s.fail("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+	case s.login(c, args[1:]):
+		s.ok()
+	}
+}
+
+// login checks [user] password and sends the error when it is wrong.
+func (s *Server) login(c *client, args [][]byte) bool {
+	user, pass := []byte("default"), args[len(args)-1]
+	if len(args) == 2 {
+		user = args[0]
+	}
+	right := s.opts.RequirePass == "" || subtle.ConstantTimeCompare(pass, []byte(s.opts.RequirePass)) == 1
+	if string(user) != "default" || !right {
+		s.fail("WRONGPASS invalid username-password pair or user is disabled.")
+		return false
+	}
+	c.parser.Unauthenticated = false
+	return true
+}
+
+func (s *Server) hello(c *client, args [][]byte) {
+	resp3 := c.resp3
+	rest := args[1:]
+	if len(rest) > 0 {
+		v, ok := protocol.ParseInt(rest[0])
+		switch {
+		case !ok:
+			s.fail("ERR Protocol version is not an integer or out of range")
+			return
+		case v != 2 && v != 3:
+			s.fail("NOPROTO unsupported protocol version")
+			return
+		}
+		resp3 = v == 3
+		rest = rest[1:]
+	}
+	name := c.name
+	for len(rest) > 0 {
+		switch {
+		case is(rest[0], "auth") && len(rest) >= 3:
+			if !s.login(c, rest[1:3]) {
+				return
+			}
+			rest = rest[3:]
+		case is(rest[0], "setname") && len(rest) >= 2:
+			name = string(rest[1])
+			rest = rest[2:]
+		default:
+			s.fail("ERR Syntax error in HELLO option '" + string(cString(rest[0], 128)) + "'")
+			return
+		}
+	}
+	if c.parser.Unauthenticated {
+		s.fail("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+		return
+	}
+	c.resp3, c.name = resp3, name
+	s.helloReply(c)
+}
+
+func (s *Server) helloReply(c *client) {
+	s.mapHead(c, 7)
+	s.bulkString("server")
+	s.bulkString("kvstore")
+	s.bulkString("version")
+	s.bulkString(redisVersion)
+	s.bulkString("proto")
+	s.int(pick(c.resp3, int64(3), 2))
+	s.bulkString("id")
+	s.int(c.id)
+	s.bulkString("mode")
+	s.bulkString("standalone")
+	s.bulkString("role")
+	s.bulkString("master")
+	s.bulkString("modules")
+	s.array(0)
+}
+
+func (s *Server) quit(c *client, args [][]byte) {
+	s.ok()
+	c.closing = true
+}
+
+func (s *Server) selectDB(c *client, args [][]byte) {
+	n, ok := protocol.ParseInt(args[1])
+	switch {
+	case !ok || n != int64(int32(n)):
+		s.fail(errNotInt)
+	case n != 0:
+		s.fail("ERR DB index is out of range")
+	default:
+		s.ok()
+	}
+}
+
+func (s *Server) client(c *client, args [][]byte) {
+	switch sub := strings.ToLower(string(args[1])); {
+	case sub == "id" && len(args) == 2:
+		s.int(c.id)
+	case sub == "getname" && len(args) == 2:
+		if c.name == "" {
+			s.null(c)
+			return
+		}
+		s.bulkString(c.name)
+	case sub == "setname" && len(args) == 3:
+		if bytes.ContainsFunc(args[2], func(r rune) bool { return r < '!' || r > '~' }) {
+			s.fail("ERR Client names cannot contain spaces, newlines or special characters.")
+			return
+		}
+		c.name = string(args[2])
+		s.ok()
+	case sub == "list" && len(args) == 2:
+		s.clientList()
+	case sub == "info" && len(args) == 2:
+		s.bulkString(s.describe(c))
+	case sub == "id" || sub == "getname" || sub == "setname" || sub == "list" || sub == "info":
+		s.wrongArity("client|" + sub)
+	default:
+		s.unknownSubcommand("CLIENT", args[1])
+	}
+}
+
+func (s *Server) unknownSubcommand(name string, sub []byte) {
+	s.fail("ERR unknown subcommand '" + string(cString(sub, 128)) + "'. Try " + name + " HELP.")
+}
+
+func (s *Server) clientList() {
+	all := make([]*client, 0, len(s.clients))
+	for c := range s.clients {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *client) int { return int(a.id - b.id) })
+	var b strings.Builder
+	for _, c := range all {
+		b.WriteString(s.describe(c))
+	}
+	s.bulkString(b.String())
+}
+
+func (s *Server) describe(c *client) string {
+	addr := ""
+	if c.conn != nil && c.conn.RemoteAddr() != nil {
+		addr = c.conn.RemoteAddr().String()
+	}
+	waiting := 0
+	if c.sender != nil {
+		waiting = c.sender.waiting()
+	}
+	return fmt.Sprintf("id=%d addr=%s fd=%d name=%s age=%d db=0 qbuf=%d omem=%d resp=%d\n",
+		c.id, addr, c.fd, c.name, int(time.Since(c.since).Seconds()), len(c.input), waiting, pick(c.resp3, 3, 2))
+}
+
+func (s *Server) configure(c *client, args [][]byte) {
+	switch sub := strings.ToLower(string(args[1])); {
+	case sub == "get" && len(args) >= 3:
+		s.configGet(c, args[2:])
+	case sub == "set" && len(args) >= 4 && len(args)%2 == 0:
+		s.configSet(args[2:])
+	case sub == "resetstat" && len(args) == 2:
+		s.counts = counters{calls: make([]callCount, len(commands))}
+		s.ok()
+	case sub == "get" || sub == "set" || sub == "resetstat":
+		s.wrongArity("config|" + sub)
+	default:
+		s.unknownSubcommand("CONFIG", args[1])
+	}
+}
+
+// configValues gives the parameters under Redis's names: appendonly and appendfsync are what redis-benchmark asks for.
+func (s *Server) configValues() map[string]string {
+	return map[string]string{
+		"appendonly":                pick(s.opts.Persistence == PersistNone, "no", "yes"),
+		"appendfsync":               s.opts.Fsync,
+		"save":                      "",
+		"dir":                       s.opts.Dir,
+		"maxclients":                strconv.Itoa(s.opts.MaxClients),
+		"databases":                 "1",
+		"port":                      strconv.Itoa(s.port),
+		"bind":                      s.opts.Host,
+		"io-threads":                "1",
+		"allocator":                 s.opts.Allocator,
+		"client-query-buffer-limit": strconv.Itoa(MaxQueryBuffer),
+		"proto-max-bulk-len":        strconv.Itoa(protocol.MaxRequestBulk),
+		"maxmemory":                 "0",
+		"requirepass":               s.opts.RequirePass,
+	}
+}
+
+func (s *Server) configGet(c *client, patterns [][]byte) {
+	var found []string
+	values := s.configValues()
+	for name := range values {
+		for _, p := range patterns {
+			if ok, _ := path.Match(strings.ToLower(string(p)), name); ok {
+				found = append(found, name)
+				break
+			}
+		}
+	}
+	slices.Sort(found)
+	s.mapHead(c, len(found))
+	for _, name := range found {
+		s.bulkString(name)
+		s.bulkString(values[name])
+	}
+}
+
+func (s *Server) configSet(pairs [][]byte) {
+	for i := 0; i < len(pairs); i += 2 {
+		name, value := strings.ToLower(string(pairs[i])), string(pairs[i+1])
+		now, known := s.configValues()[name]
+		switch {
+		case !known:
+			s.fail("ERR Unknown option or number of arguments for CONFIG SET - '" + name + "'")
+			return
+		case name == "maxclients":
+			n, ok := protocol.ParseInt(pairs[i+1])
+			if !ok || n < 1 || n > int64(s.clientsPossible) {
+				s.fail("ERR CONFIG SET failed (possibly related to argument 'maxclients') - must be 1 to " + strconv.Itoa(s.clientsPossible))
+				return
+			}
+			s.opts.MaxClients = int(n)
+		case name == "requirepass":
+			s.opts.RequirePass = value
+		case now != value:
+			s.fail("ERR CONFIG SET failed (possibly related to argument '" + name + "') - can't set immutable config")
+			return
+		}
+	}
+	s.ok()
+}
+
+func (s *Server) command(c *client, args [][]byte) {
+	switch {
+	case len(args) == 1:
+		s.array(len(commands))
+		for _, cmd := range commands {
+			s.describeCommand(cmd)
+		}
+	case is(args[1], "count") && len(args) == 2:
+		s.int(int64(len(commands)))
+	case is(args[1], "info"):
+		s.array(len(args) - 2)
+		for _, name := range args[2:] {
+			if id := lookup(name); id >= 0 {
+				s.describeCommand(commands[id])
+			} else {
+				s.nullArray(c)
+			}
+		}
+	case is(args[1], "docs"):
+		s.mapHead(c, 0)
+	default:
+		s.unknownSubcommand("COMMAND", args[1])
+	}
+}
+
+// describeCommand appends name, arity, flags, first key, last key, step.
+func (s *Server) describeCommand(cmd command) {
+	s.array(6)
+	s.bulkString(cmd.name)
+	s.int(int64(cmd.arity))
+	s.array(1)
+	s.out = protocol.AppendSimple(s.out, pick(cmd.flags&write != 0, "write", "readonly"))
+	s.int(0)
+	s.int(0)
+	s.int(0)
+}
+
+func (s *Server) flush(c *client, args [][]byte) {
+	if len(args) > 2 || len(args) == 2 && !is(args[1], "sync") && !is(args[1], "async") {
+		s.fail(errSyntax)
+		return
+	}
+	s.store = newStore(s.opts.Allocator)
+	s.logOp(opFlush)
+	s.ok()
+}
+
+func (s *Server) debug(c *client, args [][]byte) {
+	if !is(args[1], "sleep") || len(args) != 3 {
+		s.unknownSubcommand("DEBUG", args[1])
+		return
+	}
+	f, ok := parseScore(args[2])
+	if !ok {
+		s.fail(errNotFloat)
+		return
+	}
+	time.Sleep(time.Duration(min(max(f, 0), 3600) * float64(time.Second)))
+	s.ok()
+}
+
+func (s *Server) shutdown(c *client, args [][]byte) {
+	for _, a := range args[1:] {
+		if !is(a, "save") && !is(a, "nosave") && !is(a, "now") && !is(a, "force") {
+			s.fail(errSyntax)
+			return
+		}
+	}
+	s.opts.Log.Info().Int64("client", c.id).Msg("shutdown asked for by a client")
+	c.closing = true
+	go s.Stop()
+}

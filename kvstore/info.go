@@ -1,0 +1,153 @@
+package kvstore
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"time"
+)
+
+// info.go is INFO: Redis's names where the meaning is the same, names of our own beside them.
+
+// redisVersion is the version of Redis whose replies are reproduced; clients decide by it what they may send.
+const redisVersion = "7.0.15"
+
+var infoSections = []struct {
+	name  string
+	write func(s *Server, b *strings.Builder)
+	extra bool // only when asked for
+}{
+	{"server", (*Server).infoServer, false},
+	{"clients", (*Server).infoClients, false},
+	{"memory", (*Server).infoMemory, false},
+	{"persistence", (*Server).infoPersistence, false},
+	{"stats", (*Server).infoStats, false},
+	{"commandstats", (*Server).infoCommands, true},
+	{"keyspace", (*Server).infoKeyspace, false},
+}
+
+func (s *Server) info(c *client, args [][]byte) {
+	var b strings.Builder
+	for _, section := range infoSections {
+		wanted := len(args) == 1 && !section.extra
+		for _, a := range args[1:] {
+			wanted = wanted || is(a, section.name) || is(a, "all") || is(a, "everything") || is(a, "default") && !section.extra
+		}
+		if !wanted {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\r\n")
+		}
+		fmt.Fprintf(&b, "# %s\r\n", strings.ToUpper(section.name[:1])+section.name[1:])
+		section.write(s, &b)
+	}
+	s.bulkString(b.String())
+}
+
+func line(b *strings.Builder, name string, value any) { fmt.Fprintf(b, "%s:%v\r\n", name, value) }
+
+func (s *Server) infoServer(b *strings.Builder) {
+	line(b, "redis_version", redisVersion)
+	line(b, "redis_mode", "standalone")
+	line(b, "server_name", "kvstore")
+	line(b, "kvstore_version", moduleVersion())
+	line(b, "go_version", runtime.Version())
+	line(b, "os", runtime.GOOS+" "+runtime.GOARCH)
+	line(b, "arch_bits", 64)
+	line(b, "multiplexing_api", "gnet")
+	line(b, "process_id", os.Getpid())
+	line(b, "tcp_port", s.port)
+	line(b, "uptime_in_seconds", int(time.Since(s.started).Seconds()))
+	line(b, "io_threads_active", 0)
+}
+
+func moduleVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
+func (s *Server) infoClients(b *strings.Builder) {
+	slow := 0
+	for c := range s.clients {
+		if c.sender != nil {
+			slow++
+		}
+	}
+	line(b, "connected_clients", len(s.clients))
+	line(b, "maxclients", s.opts.MaxClients)
+	line(b, "clients_with_waiting_output", slow)
+}
+
+func (s *Server) infoMemory(b *strings.Builder) {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/gc/cycles/total:gc-cycles"},
+	}
+	metrics.Read(samples)
+	mem := s.store.mem.stats()
+	line(b, "used_memory", samples[2].Value.Uint64())
+	line(b, "used_memory_rss", samples[0].Value.Uint64()-samples[1].Value.Uint64())
+	line(b, "mem_allocator", s.opts.Allocator)
+	line(b, "mem_blocks", mem.blocks)
+	line(b, "mem_blocks_bytes", mem.used)
+	line(b, "mem_reserved_bytes", mem.reserved)
+	line(b, "mem_data_bytes", s.dataBytes())
+	line(b, "gc_cycles", samples[3].Value.Uint64())
+	line(b, "maxmemory", 0)
+}
+
+// dataBytes gives the bytes of keys and values of the three engines, walking over a sample of the segments when there are many.
+func (s *Server) dataBytes() int64 {
+	total := int64(0)
+	for _, d := range []*dict{s.store.plain, s.store.tree.dict, s.store.table} {
+		bytes, seen := int64(0), 0
+		for h, last := uint64(0), false; !last && seen < 20000; {
+			h, last = d.walk(h, func(r ref) {
+				rec := d.mem.at(r)
+				value, _ := recordValue(rec)
+				bytes += int64(len(recordKey(rec)) + len(value))
+				seen++
+			})
+		}
+		if seen > 0 {
+			total += bytes * int64(d.count) / int64(seen)
+		}
+	}
+	return total
+}
+
+func (s *Server) infoStats(b *strings.Builder) {
+	line(b, "total_connections_received", s.counts.connections)
+	line(b, "total_commands_processed", s.counts.commands)
+	line(b, "total_net_input_bytes", s.counts.bytesIn)
+	line(b, "total_net_output_bytes", s.counts.bytesOut)
+	line(b, "rejected_connections", s.counts.rejected)
+	line(b, "keyspace_hits", s.counts.hits)
+	line(b, "keyspace_misses", s.counts.misses)
+	line(b, "total_error_replies", s.counts.errors)
+}
+
+func (s *Server) infoCommands(b *strings.Builder) {
+	for id, n := range s.counts.calls {
+		if n != (callCount{}) {
+			line(b, "cmdstat_"+commands[id].name, fmt.Sprintf("calls=%d,rejected_calls=%d,failed_calls=%d", n.calls, n.rejected, n.failed))
+		}
+	}
+}
+
+func (s *Server) infoKeyspace(b *strings.Builder) {
+	if n := s.store.keys(); n > 0 {
+		fmt.Fprintf(b, "db0:keys=%d,expires=0,avg_ttl=0\r\n", n)
+	}
+	line(b, "engine_plain_keys", s.store.plain.count)
+	line(b, "engine_tree_keys", s.store.tree.count)
+	line(b, "engine_table_keys", s.store.table.count)
+}
