@@ -219,6 +219,9 @@ func (d *Decoder) onAggregateLine(n int64) {
 	} else if d.outer {
 		d.reply.Int = n
 	}
+	if d.kind == Push || n > 0 {
+		d.lineLen = 0
+	}
 	if n <= 0 {
 		if d.kind == Attribute {
 			d.state = atValue
@@ -226,9 +229,6 @@ func (d *Decoder) onAggregateLine(n int64) {
 		}
 		d.ended()
 		return
-	}
-	if d.outer {
-		d.lineLen = 0
 	}
 	if d.kind == Map || d.kind == Attribute {
 		n *= 2
