@@ -44,16 +44,14 @@ func putNumber12(dst []byte, v uint64) {
 	binary.LittleEndian.PutUint64(dst[4:], digits8(uint32(v-hi*1e8)))
 }
 
-var powersOf10 = [20]uint64{
+var powersOf10 = [32]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 }
 
-// decimalLen is the number of decimal digits of v; 1 for zero.
+// decimalLen is the number of decimal digits of v; 1 for zero. It has no branch, as nobody could predict it.
 func decimalLen(v uint64) int {
 	v |= 1
 	n := bits.Len64(v) * 1233 >> 12 // 1233/4096 is a little above log10(2): right, or one too many
-	if v < powersOf10[n] {
-		n--
-	}
-	return n + 1
+	_, less := bits.Sub64(v, powersOf10[n&31], 0)
+	return n + 1 - int(less)
 }

@@ -19,9 +19,10 @@ type Gen struct {
 	first uint64   // of the last Fill
 	skip  int      // of the last Fill
 
-	buf    []byte // template: copies of the unit. keyed and pieces: bytes made for this Fill
-	copies int    // template: how many units buf holds
-	ends   []int  // keyed and pieces: where each whole request of the Fill ends in its bytes
+	buf    []byte   // template: copies of the unit. keyed and pieces: bytes made for this Fill
+	copies int      // template: how many units buf holds
+	ends   []int    // keyed and pieces: where each whole request of the Fill ends in its bytes
+	draws  []uint64 // keyed: which key and command each request has
 	piecer piecer
 }
 

@@ -2,53 +2,82 @@ package workload
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"strconv"
 )
 
 // Bench mode's requests are "COMMAND prefix+number [value]". Their length depends only on the command and on how many digits the
-// number has, so the bytes before the digits are made once for each of these, and a request is four moves: head, digits, what stands
-// between key and value, value. All moves have a constant size and run over the end of what they mean; the next one overwrites it.
-// Which of two commands a request is, is a table index and no branch: the draw cannot be predicted.
+// number has. For each of these an image of everything before the value is made once; a request is a copy of the image, a word with
+// the digits, and the value. Short copies have a constant size and run over the end of what they mean; what comes next overwrites
+// it. All of that happens in a window of constant size, and places are bytes, so that the compiler sees that nothing leaves it.
+// Which of two commands a request is, is a table index and no branch: nobody could predict the draw.
 
 const (
-	headMax  = 96 // bytes before the digits; longer prefixes go the general way
-	moveSize = 32 // bytes of a move
-	overrun  = headMax + 2*moveSize
+	imageSize = 64              // bytes of an image that are copied at once
+	moveSize  = 32              // bytes of a value that are copied at once
+	headMax   = 100             // bytes before the digits; longer prefixes go the general way
+	window    = 256 + imageSize // bytes from the start of a request that its copies may touch
+)
+
+// valueCopy is how values are copied.
+type valueCopy uint8
+
+const (
+	valueNone  valueCopy = iota // no request has one
+	valueShort                  // at most moveSize bytes: one copy of constant size, for requests without a value as well
+	valueLong
 )
 
 // keyed is the form of a plan with one or two commands, each with the key as first and at most the value as second argument.
 type keyed struct {
-	ops     [2]keyedOp
-	upTo    uint64 // requests whose draw is at most this are ops[0]
-	maxSize int    // bytes of the longest request
+	layouts [2][16]layout // by command and number of digits
+	upTo    uint64        // requests whose draw is at most this are of the first command
+	maxSize int           // bytes of the longest request
+	twoPart bool          // some image is longer than one part
+	values  valueCopy
 }
 
-type keyedOp struct {
-	heads  [placeholderLen + 1]keyedHead // by number of digits
-	middle [16]byte                      // "\r\n", or "\r\n$32\r\n" where a value follows
-	midLen int
-	value  int // bytes of the value
-	end    int // bytes of the end behind the value: 2, or 0 without a value
-}
-
-type keyedHead struct {
-	n int
-	b [headMax]byte
+// layout is a request up to its value, and where its parts begin. All places come from here, so that one addition leads to the next
+// request.
+type layout struct {
+	image [2][imageSize]byte // with zero bytes for the digits
+	mask  uint64             // the bytes that are digits in the word that ends with the last digit
+	word  uint64             // the other bytes of that word
+	size  int                // bytes of the request
+	last  uint8              // where that word begins
+	value uint8              // where the value begins; size, without a value
+	end   uint8              // valueShort: where the "\r\n" behind the value begins; size, without a value
 }
 
 // newKeyed is nil when the plan has another form, or values that are large or of many sizes.
 func newKeyed(p *Plan) *keyed {
-	if p.unit != 1 || len(p.entries) > 2 || p.values.pool == nil || p.values.sizes.fixed() < 0 || p.values.sizes.fixed() >= refMin {
+	value := p.values.sizes.fixed()
+	if p.unit != 1 || len(p.entries) > 2 || p.values.pool == nil || value < 0 || value >= refMin {
 		return nil
 	}
 	k := &keyed{upTo: p.entries[0].upTo}
 	for e := range p.entries {
 		cmd := &p.entries[e].commands[0]
-		if !isKeyed(cmd) || !k.ops[e].build(p, cmd) {
+		if !isKeyed(cmd) {
 			return nil
 		}
-		op := &k.ops[e]
-		k.maxSize = max(k.maxSize, op.heads[placeholderLen].n+placeholderLen+op.midLen+op.value+op.end)
+		if len(cmd.args) == 3 {
+			k.values = valueShort
+			if value > moveSize {
+				k.values = valueLong
+			}
+		}
+		for digits := 1; digits <= placeholderLen; digits++ {
+			head := append([]byte(nil), cmd.pieces[0].literal...) // the array's header and the name
+			head = append(appendBulkHeader(head, len(p.prefix)+digits), p.prefix...)
+			if len(head) > headMax {
+				return nil
+			}
+			l := newLayout(head, digits, len(cmd.args) == 3, value)
+			k.layouts[e][digits] = l
+			k.maxSize = max(k.maxSize, l.size)
+			k.twoPart = k.twoPart || l.value > imageSize
+		}
 	}
 	return k
 }
@@ -60,35 +89,39 @@ func isKeyed(c *command) bool {
 		(len(c.args) == 2 || is(c.args[2], pieceValue))
 }
 
-func (op *keyedOp) build(p *Plan, cmd *command) bool {
-	for digits := 1; digits <= placeholderLen; digits++ {
-		head := append([]byte(nil), cmd.pieces[0].literal...) // the array's header and the name
-		head = append(appendBulkHeader(head, len(p.prefix)+digits), p.prefix...)
-		if len(head) > headMax {
-			return false
-		}
-		op.heads[digits].n = copy(op.heads[digits].b[:], head)
+func newLayout(head []byte, digits int, hasValue bool, value int) layout {
+	var image [2 * imageSize]byte
+	key := copy(image[:], head)
+	n := key + digits + copy(image[key+digits:], "\r\n")
+	l := layout{last: uint8(key + digits - 8), size: n}
+	if hasValue {
+		n += copy(image[n:], "$"+strconv.Itoa(value)+"\r\n")
+		l.size = n + value + 2
 	}
-	middle := "\r\n"
-	if len(cmd.args) == 3 {
-		op.value, op.end = p.values.sizes.fixed(), 2
-		middle += "$" + strconv.Itoa(op.value) + "\r\n"
+	l.value = uint8(n)
+	if value <= moveSize {
+		l.end = uint8(max(l.size-2, n))
 	}
-	op.midLen = copy(op.middle[:], middle)
-	return true
+	l.mask = ^uint64(0) << (8 * max(8-digits, 0))
+	l.word = binary.LittleEndian.Uint64(image[l.last:]) &^ l.mask
+	copy(l.image[0][:], image[:])
+	copy(l.image[1][:], image[imageSize:])
+	return l
 }
 
 func (g *Gen) fillKeyed(first uint64, k, skip int) {
 	p := g.plan
 	k = min(k, g.ahead/p.keyed.maxSize)
-	if need := k*p.keyed.maxSize + overrun; len(g.buf) < need {
-		g.buf = make([]byte, min(2*need, g.ahead+overrun))
+	if need := k*p.keyed.maxSize + window; len(g.buf) < need {
+		g.buf = make([]byte, min(2*need, g.ahead+window))
 	}
 	if cap(g.ends) < k {
-		g.ends = make([]int, min(2*k, g.ahead/p.keyed.maxSize))
+		n := min(2*k, g.ahead/p.keyed.maxSize)
+		g.ends, g.draws = make([]int, n), make([]uint64, n)
 	}
-	g.ends = g.ends[:k]
-	size := g.makeKeyed(first)
+	g.ends, g.draws = g.ends[:k], g.draws[:k]
+	g.drawKeyed(first, g.draws)
+	size := p.keyed.make(g.buf, g.draws, g.ends, &p.values)
 	if skip > 0 {
 		for i := range g.ends {
 			g.ends[i] -= skip
@@ -97,58 +130,82 @@ func (g *Gen) fillKeyed(first uint64, k, skip int) {
 	g.out = append(g.out[:0], g.buf[skip:size])
 }
 
-// makeKeyed makes as many requests as g.ends has places, from request first on, and returns their bytes.
-func (g *Gen) makeKeyed(first uint64) int {
-	p, k, buf := g.plan, g.plan.keyed, g.buf
-	ring, salt, period := p.values.pool.b, p.values.salt, uint64(p.values.pool.period)
-	uniform, n := p.keys.kind == distUniform, p.keys.n
+// secondCommand marks in a draw that the request is of the second command.
+const secondCommand = 1 << 63
+
+// drawKeyed draws the key number of each request from first on, and which command it is.
+func (g *Gen) drawKeyed(first uint64, draws []uint64) {
+	p := g.plan
 	key := uint64(p.streams[streamKey]) + first*streamStep
-	choice := uint64(p.streams[streamOp]) + first*streamStep
-	pos := 0
-	for i := range g.ends {
-		var number uint64
-		if uniform {
-			number = scale(fold(key), n)
-		} else {
-			number = p.keys.draw(p.streams[streamKey], first+uint64(i), first+uint64(i))
+	if n := p.keys.n; p.keys.kind == distUniform {
+		for i := range draws {
+			draws[i] = scale(fold(key), n)
+			key += streamStep
 		}
-		which := 0
-		if fold(choice) > k.upTo {
-			which = 1
+	} else {
+		for i := range draws {
+			draws[i] = p.keys.draw(p.streams[streamKey], first+uint64(i), first+uint64(i))
 		}
-		key += streamStep
+	}
+	if len(p.entries) == 1 {
+		return
+	}
+	choice, upTo := uint64(p.streams[streamOp])+first*streamStep, p.keyed.upTo
+	for i := range draws {
+		_, second := bits.Sub64(upTo, fold(choice), 0)
+		draws[i] |= second << 63
 		choice += streamStep
-		op := &k.ops[which]
-		digits := decimalLen(number)
-		head := &op.heads[digits]
-		for at := 0; at < head.n; at += moveSize {
-			*(*[moveSize]byte)(buf[pos+at:]) = *(*[moveSize]byte)(head.b[at:])
+	}
+}
+
+// make makes one request for each draw, says in ends where each ends, and returns the bytes of all.
+func (k *keyed) make(buf []byte, draws []uint64, ends []int, v *values) int {
+	pos := 0
+	for i, draw := range draws[:len(ends)] {
+		number := draw &^ secondCommand
+		l := &k.layouts[draw>>63&1][decimalLen(number)&15]
+		w := (*[window]byte)(buf[pos:])
+		copyImage((*[imageSize]byte)(w[:]), &l.image[0])
+		if k.twoPart {
+			copyImage((*[imageSize]byte)(w[imageSize:]), &l.image[1])
 		}
-		pos += head.n
-		putDecimal(buf[pos:], number, digits)
-		pos += digits
-		*(*[16]byte)(buf[pos:]) = op.middle
-		pos += op.midLen
-		off := int(scale(fold(number^salt), period))
-		*(*[moveSize]byte)(buf[pos:]) = *(*[moveSize]byte)(ring[off:])
-		if op.value > moveSize {
-			copy(buf[pos+moveSize:pos+op.value], ring[off+moveSize:])
+		hi := number / 1e8
+		binary.LittleEndian.PutUint64(w[l.last:], digits8(uint32(number-hi*1e8))&l.mask|l.word)
+		if hi > 0 {
+			putDecimal(w[:l.last], hi)
 		}
-		pos += op.value
-		binary.LittleEndian.PutUint16(buf[pos:], '\r'|'\n'<<8)
-		pos += op.end
-		g.ends[i] = pos
+		if k.values == valueShort {
+			copyValue((*[moveSize]byte)(w[l.value:]), (*[moveSize]byte)(v.pool.b[v.offset(number):]))
+			binary.LittleEndian.PutUint16(w[l.end:], '\r'|'\n'<<8)
+		} else if k.values == valueLong && l.size > int(l.value) {
+			value := buf[pos+int(l.value) : pos+l.size]
+			n := copy(value[:len(value)-2], v.pool.b[v.offset(number):])
+			copy(value[n:], "\r\n")
+		}
+		pos += l.size
+		ends[i] = pos
 	}
 	return pos
 }
 
-// putDecimal writes v, which has that many digits, at the start of dst, and up to seven bytes of rubbish behind them.
-func putDecimal(dst []byte, v uint64, digits int) {
-	if digits > 8 {
-		hi := v / 1e8
-		binary.LittleEndian.PutUint64(dst, digits8(uint32(hi))>>(8*uint(16-digits)))
-		binary.LittleEndian.PutUint64(dst[digits-8:], digits8(uint32(v-hi*1e8)))
-		return
+// copyImage copies 64 bytes through registers, 16 at a time: a larger move between arrays would call memmove, as they might overlap.
+func copyImage(d, s *[imageSize]byte) {
+	*(*[16]byte)(d[0:]) = *(*[16]byte)(s[0:])
+	*(*[16]byte)(d[16:]) = *(*[16]byte)(s[16:])
+	*(*[16]byte)(d[32:]) = *(*[16]byte)(s[32:])
+	*(*[16]byte)(d[48:]) = *(*[16]byte)(s[48:])
+}
+
+// copyValue copies 32 bytes through registers.
+func copyValue(d, s *[moveSize]byte) {
+	*(*[16]byte)(d[0:]) = *(*[16]byte)(s[0:])
+	*(*[16]byte)(d[16:]) = *(*[16]byte)(s[16:])
+}
+
+// putDecimal writes the digits of v > 0 so that they end where dst ends.
+func putDecimal(dst []byte, v uint64) {
+	for at := len(dst) - 1; v > 0; at-- {
+		dst[at] = '0' + byte(v%10)
+		v /= 10
 	}
-	binary.LittleEndian.PutUint64(dst, digits8(uint32(v))>>(8*uint(8-digits)))
 }

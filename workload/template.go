@@ -8,8 +8,7 @@ import "encoding/binary"
 
 // template is the unit as constant bytes, and the places to write to.
 type template struct {
-	unit    []byte
-	size    int   // of the unit
+	size    int   // bytes of the unit
 	starts  []int // where each request of the unit begins, and the unit's end
 	numbers []numberPlace
 	tags    []int
