@@ -29,7 +29,6 @@ const (
 type fake struct {
 	config, hello string
 	greeting      string        // sent right after accept
-	noRead        bool          // never reads
 	refuseFor     time.Duration // answers refusal to load for so long after the start
 	refusal       string
 	needAuth      bool // answers -NOAUTH to everything before AUTH
@@ -109,7 +108,8 @@ func newFake(spec string) (fake, error) {
 	case "silent":
 		f.load = func(*fakeConn, [][]string, int) error { return nil }
 	case "noread":
-		f.noRead = true
+		// Holds the socket open, unread from the first load on, for as long as the test process lives.
+		f.load = func(*fakeConn, [][]string, int) error { select {} }
 	case "errat":
 		f.load = each(errorAt(number))
 	case "slow":
@@ -287,9 +287,6 @@ func (s *fakeServer) serve(conn net.Conn) {
 	s.mu.Unlock()
 	if s.greeting != "" && c.send(s.greeting) != nil {
 		return
-	}
-	if s.noRead {
-		select {} // holds the socket open, unread, for as long as the test process lives
 	}
 	r := bufio.NewReaderSize(conn, 1<<16)
 	for {

@@ -105,22 +105,24 @@ type want struct {
 
 func (o outcome) check(t testing.TB, w want) {
 	t.Helper()
-	if o.code != w.code {
-		t.Errorf("exit code %d, want %d", o.code, w.code)
-	}
-	matches(t, "stdout", o.stdout, w.stdout)
-	matches(t, "stderr", o.stderr, w.stderr)
-	if t.Failed() {
-		t.Logf("stdout: %s\nstderr: %s", o.stdout, o.stderr)
+	if o.code != w.code || !matches(o.stdout, w.stdout) || !matches(o.stderr, w.stderr) {
+		t.Errorf("exit code %d, want %d, stdout %q, stderr %q\nstdout: %s\nstderr: %s",
+			o.code, w.code, w.stdout, w.stderr, cut(o.stdout), cut(o.stderr))
 	}
 }
 
-func matches(t testing.TB, what, text, pattern string) {
-	t.Helper()
+func matches(text, pattern string) bool {
 	pattern, not := strings.CutPrefix(pattern, "!")
-	if pattern != "" && regexp.MustCompile(`(?m)`+pattern).MatchString(text) == not {
-		t.Errorf("%s: match of %q is %v, want %v", what, pattern, not, !not)
+	return pattern == "" || regexp.MustCompile(`(?m)`+pattern).MatchString(text) != not
+}
+
+// cut keeps a failure readable.
+func cut(s string) string {
+	const most = 2000
+	if len(s) > most {
+		return s[:most] + "..."
 	}
+	return s
 }
 
 // row is the line of a finished test under -q.
@@ -142,7 +144,7 @@ func useRedis(t testing.TB, args ...string) *redisServer {
 	}
 	port := freePort(t)
 	cmd := exec.Command(path, append([]string{"--port", port, "--save", "", "--appendonly", "no",
-		"--dir", t.TempDir(), "--bind", "127.0.0.1", "--daemonize", "no"}, args...)...)
+		"--enable-debug-command", "local", "--dir", t.TempDir(), "--bind", "127.0.0.1", "--daemonize", "no"}, args...)...)
 	log := new(bytes.Buffer)
 	cmd.Stdout = log
 	if err := cmd.Start(); err != nil {

@@ -25,7 +25,7 @@ func run(argv []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	a := app{programOf(argv), stdin, stdout, stderr, runner.Main}
 	err := a.execute(ctx, argv[min(len(argv), 1):])
-	return finish(ctx, err, a.program, stderr)
+	return finish(err, a.program, stderr)
 }
 
 // app is one invocation: who we are, the standard streams, and what carries out the options.
@@ -39,18 +39,15 @@ type app struct {
 // exitCoder is an error that knows the exit code it means.
 type exitCoder interface{ ExitCode() int }
 
-// finish prints what went wrong, if that has not been said, and finds the exit code. A signal outranks the errors
-// that it caused.
-func finish(ctx context.Context, err error, p program, stderr io.Writer) int {
+// finish prints what went wrong, if that has not been said, and finds the exit code.
+func finish(err error, p program, stderr io.Writer) int {
 	var by runner.Interrupt
-	if errors.As(context.Cause(ctx), &by) {
-		return signalCode(by)
-	}
-	if err == nil {
-		return runner.ExitOK
-	}
 	var usage *usageError
 	switch {
+	case err == nil:
+		return runner.ExitOK
+	case errors.As(err, &by):
+		return signalCode(by) // the partial result has been printed
 	case errors.As(err, &usage) && usage == errScheme:
 		fmt.Fprintln(stderr, err)
 	case errors.As(err, &usage):

@@ -37,7 +37,7 @@ func parseAs(t *testing.T, name, stdin string, argv ...string) parsed {
 		return nil
 	}
 	err := a.execute(context.Background(), argv)
-	p.code = finish(context.Background(), err, a.program, &stderr)
+	p.code = finish(err, a.program, &stderr)
 	p.stdout, p.stderr = stdout.String(), stderr.String()
 	return p
 }

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestConnectionsThatFail(t *testing.T) {
+	runFakeCases(t, []fakeCase{
+		{"C23 closed after 5 of 10 each", "closeafter:5", loadOf20, bad(`^Error: Server closed the connection$`)},
+		{"C24 reset after 5 of 10 each", "rstafter:5", loadOf20, bad(`^Error: Connection reset by peer$`)},
+		{"C23 closed in a pipeline", "closeafter:5", "-c 2 -P 8 -n 40 -t set", bad(`^Error: Server closed the connection$`)},
+		{"C35 reply and close together", "lastfin:1", "-c 1 -n 1 -t set", good("SET")},
+		{"C35 the same with reconnect", "lastfin:1", "-c 1 -n 3 -k 0 -t set", want{0, `^SET: [0-9.]+ ` + qRow, "^WARNING: Keepalive"}},
+		{"never answers", "silent", "--timeout 300ms -c 2 -n 4 -t set", bad(`^Error: .*(imed out|imeout)`)},
+		{"C45 TLS to a plain port", "silent", "--tls --connect-timeout 300ms -c 1 -n 4 -t set", bad(`(?i)tls|timed out`)},
+	})
+}
+
+// C18: refused is told at once. C20 is in the tables of options_test.go.
+func TestNobodyListens(t *testing.T) {
+	port := freePort(t)
+	for _, args := range []string{"-q -t set -n 4", "--mode set --requests 4", "--cluster -n 4 -q", "-I -c 2", "-k 0 -n 4 -q ping"} {
+		o := respbench(t, append([]string{"-p", port}, strings.Fields(args)...)...)
+		o.check(t, bad(`^Could not connect to Redis at 127\.0\.0\.1:`+port+`: Connection refused$`))
+		if o.took > 2*time.Second {
+			t.Errorf("%s: took %v", args, o.took)
+		}
+	}
+	respbench(t, "-h", "no-such-host.invalid", "-n", "1").check(t, bad(`^Could not connect to Redis at no-such-host\.invalid:6379: `))
+	respbench(t, "-s", "/no/such/socket", "-n", "1").check(t, bad(`^Could not connect to Redis at /no/such/socket: No such file or directory$`))
+	respbench(t, "-s", strings.Repeat("x", 120), "-n", "1").check(t, bad(`(?i)path|name.*long`))
+}
+
+// C21: every address of a name is tried.
+func TestAddresses(t *testing.T) {
+	four := useFake(t, "ok")
+	respbench(t, "-h", "localhost", "-p", four.port(), "-n", "4", "-c", "1", "-q", "-t", "set").check(t, good("SET"))
+	ln, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skip("no IPv6 on the loopback:", err)
+	}
+	port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	f, _ := newFake("ok")
+	six := &fakeServer{fake: f, ln: ln, calls: map[string]int{}}
+	defer six.close()
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go six.serve(conn)
+		}
+	}()
+	hosts := []string{"::1", "[::1]"}
+	if all, err := net.LookupHost("localhost"); err == nil && indexOf(all, "::1") >= 0 {
+		hosts = append(hosts, "localhost")
+	}
+	for _, host := range hosts {
+		respbench(t, "-h", host, "-p", port, "-n", "4", "-c", "1", "-q", "-t", "set").check(t, good("SET"))
+	}
+	respbench(t, "-u", "redis://[::1]:"+port+"/0", "-n", "4", "-c", "1", "-q", "-t", "set").check(t, good("SET"))
+}
+
+// C26: a listener whose queue is full drops the SYN. The run must end in its connect time, without burning CPU.
+func TestConnectThatBlocks(t *testing.T) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 1); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
+	for range 3 {
+		if conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, 50*time.Millisecond); err == nil {
+			defer conn.Close()
+		}
+	}
+	p := start(t, hang, nil, "-p", port, "-c", "50", "-n", "50", "-q", "--connect-timeout", "1")
+	o := p.end()
+	o.check(t, bad(`^(Could not connect|Error)`))
+	usage := p.ProcessState.UserTime() + p.ProcessState.SystemTime()
+	if o.took > 4*time.Second || usage > 500*time.Millisecond {
+		t.Errorf("took %v with %v of CPU", o.took, usage)
+	}
+}
+
+// C12, C27, C33, C116: many connections, few requests; a normal end is no mass disconnect.
+func TestManyConnections(t *testing.T) {
+	for _, engine := range engines() {
+		s := useFake(t, "ok")
+		for _, args := range []string{"-n 3 -c 50 -t ping_mbulk", "-n 10 -c 500 -t ping_mbulk", "-c 500 -n 500 -t ping_mbulk",
+			"-n 20001 -c 100 -t ping_mbulk", "-n 1000 -c 10 --threads 4 -P 7 -t ping_mbulk"} {
+			before := s.count()
+			fields := strings.Fields(args)
+			respbench(t, append(fields, "-q", "-p", s.port(), "--engine", engine)...).check(t, good("PING_MBULK"))
+			n, _ := strconv.Atoi(fields[indexOf(fields, "-n")+1])
+			if got := s.count() - before; got != n {
+				t.Errorf("%s %s: %d requests, want %d", engine, args, got, n)
+			}
+		}
+	}
+}
+
+func indexOf(words []string, word string) int {
+	for i, w := range words {
+		if w == word {
+			return i
+		}
+	}
+	return -1
+}
+
+// C30: reconnecting ends when the count is reached, however it divides.
+func TestReconnectIsExact(t *testing.T) {
+	for _, engine := range engines() {
+		for _, c := range []struct {
+			args           string
+			n, least, most int
+		}{
+			{"-k 0 -n 5 -c 1", 5, 5, 6},
+			{"-k 0 -n 119 -c 17", 119, 119, 119 + 17},
+			{"-k 0 -n 100 -c 10 -P 4", 100, 25, 25 + 10},
+			{"--reconnect 10 -n 100 -c 1", 100, 10, 11},
+			{"--reconnect 7 -n 100 -c 3 -P 2", 100, 13, 20},
+		} {
+			s := useFake(t, "ok")
+			respbench(t, append(strings.Fields(c.args), "-p", s.port(), "--engine", engine, "-q", "ping")...).check(t, good("ping"))
+			if s.count() != c.n || s.conns < c.least || s.conns > c.most {
+				t.Errorf("%s %s: %d requests on %d connections, want %d on %d to %d", engine, c.args, s.count(), s.conns, c.n, c.least, c.most)
+			}
+		}
+	}
+}
+
+// C32: on each new connection AUTH and SELECT come before any load.
+func TestReconnectAuthenticatesFirst(t *testing.T) {
+	s := useFake(t, "authgate:5")
+	respbench(t, "-p", s.port(), "-a", "pw", "--dbnum", "3", "-c", "2", "-n", "50", "--reconnect", "5", "-q", "set", "k", "v").check(t, good("set k v"))
+	if s.count() != 50 {
+		t.Errorf("%d SET answered, want 50", s.count())
+	}
+	for _, names := range s.firstCommands() {
+		line := strings.Join(names, " ")
+		if strings.Contains(line, "SET") && strings.Contains(line, "SELECT") && !strings.HasPrefix(line, "AUTH SELECT SET") {
+			t.Errorf("a connection began with %s", line)
+		}
+	}
+}
+
+// C36: a server that never reads must not keep the process when it is told to stop.
+func TestStopWithFullSendBuffers(t *testing.T) {
+	for _, engine := range engines() {
+		s := useFake(t, "noread")
+		p := start(t, hang, nil, "-p", s.port(), "--engine", engine, "-c", "4", "-P", "1000", "-d", "100000", "-n", "100000", "-t", "set", "-q", "--timeout", "0")
+		time.Sleep(time.Second) // until the buffers are full
+		asked := time.Now()
+		p.Process.Signal(syscall.SIGINT)
+		o := p.end()
+		if o.code != 130 || time.Since(asked) > 2*time.Second {
+			t.Errorf("%s: exit code %d, %v after SIGINT\n%s", engine, o.code, time.Since(asked), o.stderr)
+		}
+	}
+}
+
+// C171: too few descriptors are told before the first connection.
+func TestFileLimit(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell to set a limit in")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := t.TempDir() + "/respbench"
+	if err := os.Symlink(self, link); err != nil {
+		t.Fatal(err)
+	}
+	s := useFake(t, "ok")
+	out, err := exec.Command(sh, "-c", "ulimit -n 40 && exec "+link+" -c 100 -n 200 -q -t ping -p "+s.port()).CombinedOutput()
+	var exit *exec.ExitError
+	if !asExit(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), "Too many open files") || !strings.Contains(string(out), "40") {
+		t.Errorf("error %v, output %q", err, out)
+	}
+	if s.count() != 0 {
+		t.Errorf("%d requests were sent before the limit was noticed", s.count())
+	}
+}

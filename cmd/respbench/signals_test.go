@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// waitForLoad waits until the fake has seen some load.
+func waitForLoad(t *testing.T, s *fakeServer) {
+	t.Helper()
+	for end := time.Now().Add(hang); s.count() < 100; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no load arrived")
+		}
+	}
+}
+
+// C06, C178, C179: a signal ends the run within a second, with the partial result marked, and the exit code names it.
+func TestSignalsEndTheRun(t *testing.T) {
+	for _, engine := range engines() {
+		for _, c := range []struct {
+			args   string
+			signal syscall.Signal
+			code   int
+		}{
+			{"-n 4294967297 -q -t ping_mbulk", syscall.SIGINT, 130},
+			{"-n 100000000 -q -t ping_mbulk", syscall.SIGTERM, 143},
+			{"-n 100000000 -q -t ping_mbulk --threads 2", syscall.SIGINT, 130},
+			{"-n 100000000 --csv -t ping_mbulk", syscall.SIGINT, 130},
+			{"-n 100000000 -t ping_mbulk", syscall.SIGINT, 130},
+			{"--mode set --requests 100000000", syscall.SIGINT, 130},
+			{"--mode set --requests 100000000", syscall.SIGHUP, 129},
+			{"-l -n 100 -q -t ping_mbulk", syscall.SIGINT, 130},
+		} {
+			t.Run(engine+" "+c.args, func(t *testing.T) {
+				s := useFake(t, "ok")
+				p := start(t, hang, nil, append(strings.Fields(c.args), "-p", s.port(), "--engine", engine)...)
+				waitForLoad(t, s)
+				asked := time.Now()
+				p.Process.Signal(c.signal)
+				o := p.end()
+				if took := time.Since(asked); o.code != c.code || took > time.Second {
+					t.Errorf("exit code %d, want %d, after %v", o.code, c.code, took)
+				}
+				if !strings.Contains(o.stdout+o.stderr, "interrupted") {
+					t.Errorf("the partial result is not marked:\n%s%s", o.stdout, o.stderr)
+				}
+			})
+		}
+	}
+}
+
+// C179: the first signal works while connections hang, and the second ends the process whatever it does.
+func TestSignalWhileConnecting(t *testing.T) {
+	s := useFake(t, "silent")
+	for _, args := range []string{"-I -c 10", "-n 10 -q --timeout 0 -t set", "--tls -n 10 -q --connect-timeout 0 -t set"} {
+		for _, times := range []int{1, 2} {
+			p := start(t, hang, nil, append(strings.Fields(args), "-p", s.port())...)
+			time.Sleep(300 * time.Millisecond) // until it hangs: nothing shows from outside that it does
+			asked := time.Now()
+			for range times {
+				p.Process.Signal(syscall.SIGINT)
+				time.Sleep(20 * time.Millisecond)
+			}
+			if o := p.end(); o.code != 130 || time.Since(asked) > 2*time.Second {
+				t.Errorf("%s, %d signals: exit code %d after %v\n%s", args, times, o.code, time.Since(asked), o.stderr)
+			}
+		}
+	}
+}
+
+// C29: idle connections with threads are open, and end with a signal.
+func TestIdleMode(t *testing.T) {
+	r := useRedis(t)
+	p := start(t, hang, nil, "-p", r.port, "-I", "--threads", "4", "-c", "10")
+	for end := time.Now().Add(hang); !strings.Contains(r.ask("INFO clients"), "connected_clients:11\r\n"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not 10 idle connections: %s", r.ask("INFO clients"))
+		}
+	}
+	p.Process.Signal(syscall.SIGINT)
+	if o := p.end(); o.code != 130 || !strings.HasPrefix(o.stdout, "Creating 10 idle connections and waiting forever (Ctrl+C when done)\n") {
+		t.Errorf("exit code %d, stdout %q", o.code, o.stdout)
+	}
+}
+
+// C180: the reader of our output may go away.
+func TestReaderGoesAway(t *testing.T) {
+	s := useFake(t, "ok")
+	p := start(t, hang, nil, "--version")
+	p.end()
+	for _, args := range []string{"--csv -n 1000 -t ping_mbulk,set,get", "-l -n 100 -q -t ping_mbulk", "-n 1000 -t set,get"} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		self, _ := os.Executable()
+		cmd := exec.Command(self)
+		cmd.Args = append([]string{ownName, "-p", s.port()}, strings.Fields(args)...)
+		cmd.Stdout = w
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		bufio.NewReaderSize(r, 16).ReadByte()
+		r.Close()
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case <-ended:
+		case <-time.After(hang):
+			cmd.Process.Kill()
+			t.Fatalf("%s: hung", args)
+		}
+		if stderr.Len() > 0 {
+			t.Errorf("%s: stderr %q", args, stderr.String())
+		}
+	}
+}
+
+// C182: SIGINT that was ignored when we started stays ignored; SIGTERM works.
+func TestIgnoredSignalStaysIgnored(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell to ignore a signal in")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := t.TempDir() + "/respbench"
+	if err := os.Symlink(self, link); err != nil {
+		t.Fatal(err)
+	}
+	s := useFake(t, "ok")
+	cmd := exec.Command(sh, "-c", "trap '' INT; exec "+link+" -n 100000000 -q -t ping_mbulk -p "+s.port())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForLoad(t, s)
+	cmd.Process.Signal(syscall.SIGINT)
+	before := s.count()
+	for end := time.Now().Add(hang); s.count() < before+10000; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the load stopped after an ignored SIGINT")
+		}
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(hang):
+		cmd.Process.Kill()
+		t.Fatal("SIGTERM did not end it")
+	}
+	if code := cmd.ProcessState.ExitCode(); code != 143 {
+		t.Errorf("exit code %d, want 143", code)
+	}
+}
