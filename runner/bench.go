@@ -27,7 +27,6 @@ func (s *session) bench(ctx context.Context) error {
 	}
 	r := s.newRound(plan)
 	r.verify, r.missIsBad, r.conflicts = o.Verify, there, expectsConflicts(o.SetCmd)
-	r.load.OnError = CountErrors
 	stop := s.watchLong(r, "bench "+o.Op, r.load.Requests)
 	res, err := r.run(ctx)
 	stop()
@@ -39,6 +38,11 @@ func (s *session) bench(ctx context.Context) error {
 	res.SetCmd, res.GetCmd, res.Prefilled = o.SetCmd, o.GetCmd, prefilled
 	if err := s.printBench(res); err != nil {
 		return err
+	}
+	if out := &s.o.Output; res.ErrorTotal > 0 && (out.CSV || out.Quiet) { // the full report has the texts
+		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
+			return err
+		}
 	}
 	return benchVerdict(ctx, res)
 }

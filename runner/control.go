@@ -17,6 +17,7 @@ import (
 // It blocks, one command at a time, each within the time-out.
 type control struct {
 	conn  net.Conn
+	stop  func() bool // detaches the connection from the run's context, which closes it
 	limit time.Duration
 	buf   []byte
 	held  int // bytes of buf that are received and not yet parsed
@@ -25,16 +26,18 @@ type control struct {
 // openControl connects and authenticates, but neither selects nor negotiates.
 func (s *session) openControl(ctx context.Context) (*control, error) {
 	limit := s.o.Load.ConnectTimeout
+	dialCtx := ctx
 	if limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
+		dialCtx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	conn, err := dialAny(ctx, s.ep)
+	conn, err := dialAny(dialCtx, s.ep)
 	if err != nil {
 		return nil, connectError(s.ep, err)
 	}
 	c := &control{conn: conn, limit: limit, buf: make([]byte, 16<<10)}
+	c.stop = context.AfterFunc(ctx, func() { conn.Close() }) // a signal ends a command that waits
 	t := s.o.Target
 	t.Tracking, t.DB, t.RESP3 = false, 0, false
 	for _, args := range prefixCommands(&t) {
@@ -64,7 +67,10 @@ func dialAny(ctx context.Context, e *netpoll.Endpoint) (conn net.Conn, err error
 	return nil, err
 }
 
-func (c *control) close() { c.conn.Close() }
+func (c *control) close() {
+	c.stop()
+	c.conn.Close()
+}
 
 // do sends one command and reads its reply; an error reply is a value, not an error.
 func (c *control) do(args ...string) (protocol.Value, error) {
@@ -99,12 +105,16 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 
 func isError(v protocol.Value) bool { return v.Kind == protocol.Error || v.Kind == protocol.BulkError }
 
-// nodeError words an error reply to the set-up as redis-benchmark does.
+// nodeFault is an error reply to the set-up, in redis-benchmark's words.
+type nodeFault struct{ node, text string }
+
+func (f *nodeFault) Error() string { return "Node " + f.node + " replied with error:\n" + f.text }
+
 func nodeError(ep *netpoll.Endpoint, v protocol.Value) error {
 	if !isError(v) {
 		return nil
 	}
-	return fmt.Errorf("Node %s replied with error:\n%s", ep.Name, v.Str)
+	return &nodeFault{ep.Name, v.Str}
 }
 
 var errNoConfig = errors.New("WARNING: Could not fetch server CONFIG")
@@ -123,6 +133,8 @@ func (s *session) probe(ctx context.Context) error {
 		switch {
 		case err == nil && isError(v) && (strings.HasPrefix(v.Str, "NOAUTH") || strings.HasPrefix(v.Str, "WRONGPASS")):
 			return nodeError(s.ep, v)
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		case err != nil || isError(v) || len(v.Elems) != 2:
 			fmt.Fprintln(s.io.Stderr, errNoConfig)
 			return nil

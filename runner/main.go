@@ -78,10 +78,13 @@ type session struct {
 // exit code; any other means 1.
 func Main(ctx context.Context, o Options, out IO) error {
 	s := &session{o: &o, io: out, env: environment(o.Load.Engine)}
-	if err := s.prepare(ctx); err != nil {
+	err := s.prepare(ctx)
+	if err == nil && o.Load.Wait > 0 {
+		err = s.awaitServer(ctx)
+	}
+	if err != nil {
 		return s.interruptedOr(ctx, err)
 	}
-	var err error
 	switch {
 	case o.Mode == Bench:
 		err = s.bench(ctx)
