@@ -18,7 +18,7 @@ import (
 
 // subcommands makes the commands that are not the benchmark itself.
 func subcommands() []*cobra.Command {
-	return nil
+	return []*cobra.Command{newServeCommand()}
 }
 
 // cobraWords are the first words that cobra itself answers when there are subcommands.
