@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -32,6 +33,8 @@ type epollLoop struct {
 	stopped atomic.Bool
 	spin    time.Duration
 	cpu     int
+
+	wake sync.Mutex // wakefd is written to from any goroutine, after Run, too
 
 	deadlineNs int64 // of the next Tick; 0 = none
 	ticked     bool  // a wake or a passed deadline in this turn
@@ -96,9 +99,12 @@ func (l *epollLoop) open() (err error) {
 }
 
 func (l *epollLoop) closeFiles() {
-	for _, fd := range []int{l.epfd, l.wakefd, l.timerfd} {
-		if fd >= 0 {
-			unix.Close(fd)
+	l.wake.Lock()
+	defer l.wake.Unlock()
+	for _, fd := range []*int{&l.epfd, &l.wakefd, &l.timerfd} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+			*fd = -1
 		}
 	}
 }
@@ -109,8 +115,10 @@ func (l *epollLoop) Stop() {
 }
 
 func (l *epollLoop) Wake() {
+	l.wake.Lock()
+	defer l.wake.Unlock()
 	one := [8]byte{1}
-	_, _ = unix.Write(l.wakefd, one[:]) // fails only when the counter is full: the loop wakes anyway
+	_, _ = unix.Write(l.wakefd, one[:]) // fails when the counter is full, and when Run has ended
 }
 
 func (l *epollLoop) SetDeadline(ns int64) {
