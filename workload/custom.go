@@ -46,9 +46,8 @@ func Command(args []string, last []byte, hasLast bool, o TestOptions) (*Plan, er
 	if o.Dataset != nil && !o.Dataset.used() {
 		return nil, errors.New("--dataset: the command has no __field:name__")
 	}
-	p.PayloadSize = len(p.AppendRequest(nil, 0))
-	for i := 1; i < p.unit; i++ {
-		p.PayloadSize += len(p.AppendRequest(nil, uint64(i)))
+	for i := range p.unit {
+		p.PayloadSize += p.requestSize(uint64(i))
 	}
 	return p, nil
 }

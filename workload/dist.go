@@ -36,12 +36,13 @@ var Sequential = KeyDist{kind: distSequential}
 const distSyntax = "want uniform, sequential, zipf:S, gaussian[:SD] or hotspot:KEYS%:OPS%"
 
 // ParseKeyDist reads "uniform", "sequential", "zipf:S" (exponent above 0, at most 10), "gaussian:SD" (standard deviation in keys;
-// without it a sixth of the keyspace) or "hotspot:KEYS%:OPS%" (that share of the keys gets that share of the operations).
+// without it a sixth of the keyspace) or "hotspot:KEYS%:OPS%" (that share of the keys gets that share of the operations). An empty
+// text is uniform.
 func ParseKeyDist(text string) (KeyDist, error) {
-	name, args, _ := strings.Cut(text, ":")
+	name, args, colon := strings.Cut(text, ":")
 	switch name {
-	case "uniform", "sequential":
-		if args != "" {
+	case "uniform", "sequential", "":
+		if colon {
 			break
 		}
 		if name == "sequential" {

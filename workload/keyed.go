@@ -84,9 +84,8 @@ func newKeyed(p *Plan) *keyed {
 
 // isKeyed tells whether the command is NAME __key__ or NAME __key__ __data__.
 func isKeyed(c *command) bool {
-	is := func(arg []piece, kind pieceKind) bool { return len(arg) == 1 && arg[0].kind == kind }
-	return len(c.args) >= 2 && len(c.args) <= 3 && is(c.args[0], pieceLiteral) && is(c.args[1], pieceKey) &&
-		(len(c.args) == 2 || is(c.args[2], pieceValue))
+	return len(c.args) >= 2 && len(c.args) <= 3 && isPiece(c.args[0], pieceLiteral) && isPiece(c.args[1], pieceKey) &&
+		(len(c.args) == 2 || isPiece(c.args[2], pieceValue))
 }
 
 func newLayout(head []byte, digits int, hasValue bool, value int) layout {

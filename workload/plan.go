@@ -204,19 +204,29 @@ func (p *Plan) appendPiece(dst []byte, c *command, pc *piece, x execution) []byt
 	}
 }
 
+// requestSize is the length of request i on the wire.
+func (p *Plan) requestSize(i uint64) int {
+	c, x := p.locate(i)
+	return p.piecesSize(c, c.pieces, x)
+}
+
 // argLen is the length of an argument's body.
-func (p *Plan) argLen(c *command, arg int, x execution) int {
+func (p *Plan) argLen(c *command, arg int, x execution) int { return p.piecesSize(c, c.args[arg], x) }
+
+func (p *Plan) piecesSize(c *command, pieces []piece, x execution) int {
 	size := 0
-	for k := range c.args[arg] {
-		switch pc := &c.args[arg][k]; pc.kind {
+	for k := range pieces {
+		switch pc := &pieces[k]; pc.kind {
 		case pieceKey:
 			size += len(p.prefix) + decimalLen(p.keyNumber(x))
 		case pieceValue:
 			size += p.values.size(p.keyNumber(x))
 		case pieceColumn:
 			size += len(p.data.cell(x.ordinal, pc.index))
+		case pieceLength:
+			size += len("$\r\n") + decimalLen(uint64(p.argLen(c, pc.index, x)))
 		default:
-			size += fixedSize(c.args[arg][k : k+1])
+			size += fixedSize(pieces[k : k+1])
 		}
 	}
 	return size

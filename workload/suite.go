@@ -128,13 +128,7 @@ func planOf(title string, words []string, o TestOptions) *Plan {
 func classicPlan(title string, payloadSize int, commands []command, s *scanner, o TestOptions) *Plan {
 	p := &Plan{Title: title, PayloadSize: payloadSize, unit: len(commands)}
 	for i := range commands {
-		name := commands[i].name()
-		at := slices.Index(p.ops, name)
-		if at < 0 {
-			at = len(p.ops)
-			p.ops = append(p.ops, name)
-		}
-		commands[i].op = at
+		commands[i].op = p.opIndex(commands[i].name())
 	}
 	p.entries = []entry{{commands: commands, numbers: s.numbers}}
 	p.data = o.Dataset
