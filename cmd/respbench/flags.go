@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -102,13 +103,28 @@ var (
 	errVersion = errors.New("version wanted")
 )
 
-// usageError is a mistake of the command line. It prints as one line with a hint.
-type usageError struct{ text string }
+// usageError is a mistake of the command line. It prints as one line with a hint at the help.
+type usageError struct {
+	text string
+	help string // the subcommand whose help has the answer; empty for the benchmark's own
+}
 
 func (e *usageError) Error() string { return e.text }
 func (e *usageError) ExitCode() int { return 1 }
 
-func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+func usagef(format string, args ...any) error { return &usageError{text: fmt.Sprintf(format, args...)} }
+
+// explainForeign turns the errors of a subcommand's own flags into ours. Its --help is cobra's.
+func explainForeign(subcommand string, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	var usage *usageError
+	if err = explain(err, nil); errors.As(err, &usage) {
+		usage.help = " " + subcommand
+	}
+	return err
+}
 
 // explain turns pflag's errors into ours. rows may be nil (a subcommand's own flags).
 func explain(err error, rows []row) error {
@@ -131,14 +147,19 @@ func explain(err error, rows []row) error {
 		name := unknown.GetSpecifiedName()
 		return usagef("unknown option %q%s", dashed(name), similar(name, rows))
 	}
-	return &usageError{err.Error()}
+	return usagef("%s", err)
 }
 
 func explainInvalid(e *pflag.InvalidValueError, rows []row) error {
 	name := e.GetFlag().Name
 	r := find(rows, name)
 	if r == nil {
-		return usagef("invalid value %q for %s: %s", e.GetValue(), dashed(name), e.Unwrap())
+		cause := e.Unwrap()
+		var number *strconv.NumError
+		if errors.As(cause, &number) {
+			cause = errors.New("must be a number of the right size")
+		}
+		return usagef("invalid value %q for %s: %s", e.GetValue(), dashed(name), cause)
 	}
 	var plain *usageError
 	if errors.As(e.Unwrap(), &plain) {

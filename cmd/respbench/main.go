@@ -51,7 +51,7 @@ func finish(err error, p program, stderr io.Writer) int {
 	case errors.As(err, &usage) && usage == errScheme:
 		fmt.Fprintln(stderr, err)
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "%s: %s (see %s --help)\n", p.name, err, p.name)
+		fmt.Fprintf(stderr, "%s: %s (see %s%s --help)\n", p.name, err, p.name, usage.help)
 	case errors.Is(err, syscall.EPIPE):
 		// The reader of our output has gone: there is nobody to tell.
 	case err.Error() != "":

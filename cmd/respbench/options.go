@@ -36,7 +36,7 @@ func (s *settings) options(command []string) (runner.Options, error) {
 		return *o, err
 	}
 	if err := o.Validate(); err != nil {
-		return *o, &usageError{err.Error()}
+		return *o, usagef("%s", err)
 	}
 	return *o, nil
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"respbench/runner"
 )
@@ -78,9 +77,10 @@ func (a *app) newRoot(s *settings, rows []row) *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	register(root.Flags(), rows)
+	complete(root, rows)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if cmd != root {
-			return explainForeign(err)
+			return explainForeign(cmd.Name(), err)
 		}
 		return explain(err, rows)
 	})
@@ -93,14 +93,6 @@ func (a *app) newRoot(s *settings, rows []row) *cobra.Command {
 		_ = writeHelp(a.stdout, a.program, rows, subcommands())
 	})
 	return root
-}
-
-// explainForeign words the errors of a subcommand's own flags, whose --help is cobra's.
-func explainForeign(err error) error {
-	if errors.Is(err, pflag.ErrHelp) {
-		return err
-	}
-	return explain(err, nil)
 }
 
 // benchmark is what runs when the options have been parsed.

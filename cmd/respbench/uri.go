@@ -14,7 +14,7 @@ import (
 // and all, in its errors. No error of this file contains a part of the URI.
 
 // errScheme begins with the words of redis-benchmark, which go out without a prefix of ours.
-var errScheme = &usageError{"Invalid URI scheme (must be redis, rediss, valkey or valkeys)"}
+var errScheme = &usageError{text: "Invalid URI scheme (must be redis, rediss, valkey or valkeys)"}
 
 var (
 	errEscape = errors.New("invalid percent escape (must be % and two hexadecimal digits)")
