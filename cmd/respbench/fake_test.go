@@ -25,6 +25,9 @@ const (
 	helloReply  = "%1\r\n+proto\r\n:3\r\n"
 )
 
+// silence is a config that is never sent.
+const silence = "(nothing)"
+
 // fake is how one fake server behaves. Empty fields mean the ordinary answer.
 type fake struct {
 	config, hello string
@@ -132,6 +135,8 @@ func newFake(spec string) (fake, error) {
 		f.config = "*0\r\n"
 	case "cfgclose":
 		f.config = ""
+	case "cfgsilent":
+		f.config = silence
 	case "noauthcfg":
 		f.config = "-NOAUTH Authentication required.\r\n"
 	case "nohello":
@@ -370,8 +375,11 @@ func (s *fakeServer) answerSetup(c *fakeConn, cmd []string) error {
 	}
 	switch name {
 	case "CONFIG":
-		if s.config == "" {
+		switch s.config {
+		case "":
 			return io.EOF
+		case silence:
+			return nil
 		}
 		return c.send(s.config)
 	case "HELLO":

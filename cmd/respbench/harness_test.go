@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -258,12 +257,11 @@ func ownServer(t testing.TB, args ...string) (addr, port string) {
 	return addr, port
 }
 
-// tempFile writes a file for the test.
-func tempFile(t testing.TB, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
+// exitCodeOf finds the exit code in an error of os/exec.
+func exitCodeOf(err error) (int, bool) {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), true
 	}
-	return path
+	return 0, err == nil
 }

@@ -57,10 +57,16 @@ func TestSignalsEndTheRun(t *testing.T) {
 
 // C179: the first signal works while connections hang, and the second ends the process whatever it does.
 func TestSignalWhileConnecting(t *testing.T) {
-	s := useFake(t, "silent")
-	for _, args := range []string{"-I -c 10", "-n 10 -q --timeout 0 -t set", "--tls -n 10 -q --connect-timeout 0 -t set"} {
+	for _, c := range []struct{ fake, args string }{
+		{"silent", "-I -c 10"},
+		{"silent", "-n 10 -q --timeout 0 -t set"},
+		{"silent", "--tls -n 10 -q --connect-timeout 0 -t set"},
+		{"cfgsilent", "-n 10 -q --connect-timeout 0 -t set"},
+		{"loading:60000", "-n 10 -q --wait 60 -t set"},
+	} {
+		s := useFake(t, c.fake)
 		for _, times := range []int{1, 2} {
-			p := start(t, hang, nil, append(strings.Fields(args), "-p", s.port())...)
+			p := start(t, hang, nil, append(strings.Fields(c.args), "-p", s.port())...)
 			time.Sleep(300 * time.Millisecond) // until it hangs: nothing shows from outside that it does
 			asked := time.Now()
 			for range times {
@@ -68,7 +74,7 @@ func TestSignalWhileConnecting(t *testing.T) {
 				time.Sleep(20 * time.Millisecond)
 			}
 			if o := p.end(); o.code != 130 || time.Since(asked) > 2*time.Second {
-				t.Errorf("%s, %d signals: exit code %d after %v\n%s", args, times, o.code, time.Since(asked), o.stderr)
+				t.Errorf("%s, %d signals: exit code %d after %v\n%s", c.args, times, o.code, time.Since(asked), o.stderr)
 			}
 		}
 	}
