@@ -2,10 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 
+	"respbench/report"
 	"respbench/runner"
+	"respbench/workload"
 )
 
 // Setters that belong to one row each.
@@ -47,8 +50,7 @@ func commandName(p *string) func(string) error {
 
 var sizesForm = regexp.MustCompile(`^\d+(-\d+)?(:\d+)?(,\d+(-\d+)?(:\d+)?)*$`)
 
-// setValueSizes takes a plain size, which is checked here, or a range or weighted list, which is the workload's to
-// check in detail.
+// setValueSizes takes a plain size, or a range or weighted list, which is kept as typed.
 func (s *settings) setValueSizes(v string) error {
 	if _, err := digits(v); err == nil || !sizesForm.MatchString(v) {
 		s.valueSizes = ""
@@ -57,19 +59,34 @@ func (s *settings) setValueSizes(v string) error {
 		}
 		return nil
 	}
+	if _, err := workload.ParseValueSize(v, runner.MaxDataSize); err != nil {
+		return err
+	}
 	s.valueSizes = v
 	return nil
 }
 
-var keyDistForm = regexp.MustCompile(`^(uniform|sequential|zipf:[0-9.]+|gaussian:[0-9.]+|hotspot:[0-9.]+%:[0-9.]+%)$`)
-
-// keyDist sets the name of a distribution; its figures are the workload's to check.
+// keyDist sets a distribution, kept as typed.
 func keyDist(p *string) func(string) error {
 	return func(v string) error {
-		if !keyDistForm.MatchString(v) {
-			return errors.New("must be uniform, sequential, zipf:S, gaussian:SD or hotspot:KEYS%:OPS%, such as zipf:0.99")
+		_, err := workload.ParseKeyDist(v)
+		if v == "" {
+			err = errors.New("must not be empty")
 		}
 		*p = v
-		return nil
+		return err
+	}
+}
+
+// condition adds an assertion, kept as typed. A syntax error names the column.
+func condition(p *[]string) func(string) error {
+	return func(v string) error {
+		_, err := report.ParseAssertion(v)
+		var syntax *report.AssertionError
+		if errors.As(err, &syntax) {
+			return fmt.Errorf("column %d: %s", syntax.Column, syntax.Msg)
+		}
+		*p = append(*p, v)
+		return err
 	}
 }
