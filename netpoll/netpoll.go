@@ -7,6 +7,7 @@
 package netpoll
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net/netip"
 	"time"
@@ -84,6 +85,13 @@ type Options struct {
 	CPU    int           // processor to run on; -1 = any
 	Spin   time.Duration // poll so long without blocking before each wait (epoll only)
 	Log    func(text string)
+
+	// TLS is how every connection is secured; nil is plain TCP. It is not changed. Without a
+	// ServerName each endpoint's own host is used.
+	TLS *tls.Config
+	// HandshakeTimeout fails a handshake with os.ErrDeadlineExceeded. It is counted from the
+	// beginning of TCP's connect, which it does not end; 0 = wait for ever.
+	HandshakeTimeout time.Duration
 }
 
 // Engines names the engines of this platform, the default first.
@@ -93,6 +101,9 @@ func Engines() []string { return engines }
 func New(h Handler, o Options) (Loop, error) {
 	if o.Engine == "" {
 		o.Engine = engines[0]
+	}
+	if o.TLS != nil {
+		return newTLS(h, o)
 	}
 	switch o.Engine {
 	case "epoll":
