@@ -102,10 +102,17 @@ func (r *Result) ClientCore() float64 {
 
 // opsTable shows each kind of request of a mixed run; empty when there was one kind.
 func opsTable(r *Result) string {
-	if len(r.Ops) < 2 {
-		return ""
+	if g := opsGrid(r); g != nil {
+		return g.text("  ")
 	}
-	g := grid{head: []string{"operation", "requests", "share", "errors", "hits", "misses",
+	return ""
+}
+
+func opsGrid(r *Result) *grid {
+	if len(r.Ops) < 2 {
+		return nil
+	}
+	g := &grid{head: []string{"operation", "requests", "share", "errors", "hits", "misses",
 		"avg(ms)", "p50", "p95", "p99", "p99.9", "max"}, left: 1}
 	for i := range r.Ops {
 		o := &r.Ops[i]
@@ -120,7 +127,7 @@ func opsTable(r *Result) string {
 		}
 		g.add(row...)
 	}
-	return g.text("  ")
+	return g
 }
 
 // errorTable lists error replies by text; empty when there was none.

@@ -7,16 +7,20 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// grid is a table of finished cells. The first left columns are words, aligned left; the others are
-// figures, aligned right. Terminal, Markdown and HTML all come from the same grid, so that they cannot
+// grid is a table of finished cells. The first left columns and the last tail columns are words, aligned
+// left; the others are figures, aligned right. Terminal, Markdown and HTML all come from the same grid, so that they cannot
 // show different figures.
 type grid struct {
 	head []string
 	left int
+	tail int
 	rows [][]string
 }
 
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+
+// words reports whether column i holds words.
+func (g *grid) words(i int) bool { return i < g.left || i >= len(g.head)-g.tail }
 
 // writer hands the cells to the table library.
 func (g *grid) writer() table.Writer {
@@ -25,7 +29,7 @@ func (g *grid) writer() table.Writer {
 	configs := make([]table.ColumnConfig, len(g.head))
 	for i := range g.head {
 		align := text.AlignRight
-		if i < g.left {
+		if g.words(i) {
 			align = text.AlignLeft
 		}
 		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}

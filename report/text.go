@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html"
 	"strings"
 	"time"
 	"unicode"
@@ -104,3 +105,6 @@ func shortDuration(d time.Duration) string {
 	}
 	return fmt.Sprintf("%.*fs", max(decimals(n/1e3, "s"), 1), n/1e3)
 }
+
+// escape makes a text safe inside HTML and SVG, on one line.
+func escape(s string) string { return html.EscapeString(oneLine(s)) }

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// The pictures of the reports: mean QPS with intervals, latency by percentile, rate over time.
+
+func chartSection(sys *System, cells []cell, t texts) section {
+	s := section{charts: []drawing{throughputChart(sys, cells, t)}}
+	for _, mode := range sys.modes() {
+		latency := &lineChart{title: t.f("latency chart", sys.Name, mode)}
+		rate := &lineChart{title: t.f("rate chart", sys.Name, mode)}
+		for i := range cells {
+			c := &cells[i]
+			if c.mode != mode || !c.complete() {
+				continue
+			}
+			if c.latency.Count() > 0 {
+				latency.curves = append(latency.curves, latencyCurve(c.strategy.Name, c.latency))
+			}
+			if r := c.medianRound(); r != nil && len(r.Result.Series) > 1 {
+				addRate(rate, c.strategy.Name, r.Result.Series)
+			}
+		}
+		if len(latency.curves) > 0 {
+			s.charts = append(s.charts, latency.percentiles(t))
+		}
+		if len(rate.curves) > 0 {
+			rate.xLabel = t.f("seconds axis") + " (" + t.f("rate note") + ")"
+			rate.yLabel = t.f("rate axis")
+			s.charts = append(s.charts, rate)
+		}
+	}
+	return s
+}
+
+func throughputChart(sys *System, cells []cell, t texts) *barChart {
+	b := &barChart{title: t.f("throughput chart", sys.Name), xLabel: t.f("qps axis"), none: t.f("all failed"), series: sys.modes()}
+	for i := range sys.Strategies {
+		st := &sys.Strategies[i]
+		row := make([]bar, len(b.series))
+		for j, mode := range b.series {
+			row[j].missing = true
+			if c := find(cells, st.Name, mode); c != nil {
+				q := c.qps
+				row[j] = bar{value: q.Mean, low: q.CILow, high: q.CIHigh, hasCI: q.HasCI, hover: t.f("hover", st.Name, mode, q.Mean)}
+				if q.HasCI {
+					row[j].hover += t.f("hover ci", q.CILow, q.CIHigh)
+				}
+			}
+		}
+		b.groups = append(b.groups, st.Name)
+		b.bars = append(b.bars, row)
+	}
+	return b
+}
+
+// medianRound is the round whose QPS is nearest to the median, the one to show when only one can be shown.
+func (c *cell) medianRound() *Round {
+	var best *Round
+	distance := math.Inf(1)
+	for i := range c.rounds {
+		r := &c.rounds[i]
+		if d := math.Abs(r.qpsOrNaN() - c.qps.Median); d < distance {
+			best, distance = r, d
+		}
+	}
+	return best
+}
+
+func (r *Round) qpsOrNaN() float64 {
+	if !r.counts() {
+		return math.NaN()
+	}
+	return printed(r.Result.QPS())
+}
+
+// latencyCurve is a histogram by percentile, as far as the samples reach. The place of percentile p is
+// 1/(1-p), so that each nine has the same room.
+func latencyCurve(name string, h *Histogram) curve {
+	c := curve{name: name}
+	for p := 0.0; ; p = nextTick(p, 4) {
+		x := 100 / (100 - p)
+		if x > float64(h.Count()) {
+			break
+		}
+		v := h.Percentile(p)
+		c.points = append(c.points, point{x, max(millis(v), 1e-6), fmt.Sprintf("%s p%.5g: %.3f ms", name, p, millis(v))})
+	}
+	last := point{float64(h.Count()), max(millis(h.Max()), 1e-6), fmt.Sprintf("%s max: %.3f ms", name, millis(h.Max()))}
+	c.points = append(c.points, last)
+	return c
+}
+
+// percentiles sets the axes of a chart of latencyCurves.
+func (l *lineChart) percentiles(t texts) *lineChart {
+	l.xLabel, l.yLabel = t.f("percentile axis"), t.f("ms axis")
+	l.xLog, l.yLog = true, true
+	most := 0.0
+	for i := range l.curves {
+		p := l.curves[i].points
+		most = max(most, p[len(p)-1].x)
+	}
+	l.xTicks = []tick{{2, "50%"}, {10, "90%"}}
+	label := "99"
+	for x := 100.0; x <= most; x *= 10 {
+		l.xTicks = append(l.xTicks, tick{x, label + "%"})
+		if label == "99" {
+			label += "."
+		}
+		label += "9"
+	}
+	return l
+}
+
+// addRate adds a time series and its events.
+func addRate(l *lineChart, name string, series []Interval) {
+	c := curve{name: name}
+	before := time.Duration(0)
+	for i := range series {
+		s := &series[i]
+		y := math.NaN()
+		if width := (s.At - before).Seconds(); width > 0 {
+			y = float64(s.Requests) / width
+		}
+		at := s.At.Seconds()
+		c.points = append(c.points, point{at, y, fmt.Sprintf("%s, %.1f s: %.0f/s, p99 %s", name, at, y, shortDuration(s.P99))})
+		for _, e := range s.Events {
+			l.events = append(l.events, event{at, e, len(l.curves)})
+		}
+		before = s.At
+	}
+	slices.SortStableFunc(l.events, func(a, b event) int { return cmp.Compare(a.x, b.x) })
+	l.curves = append(l.curves, c)
+}
