@@ -12,9 +12,11 @@ import (
 // bench is bench.c mode: prefill when it is needed, then one measured round.
 func (s *session) bench(ctx context.Context) error {
 	o := &s.o.Bench
-	spec := workload.BenchOptions{Op: o.Op, Keyspace: o.Keyspace, Size: workload.ConstantSize(o.ValueSize), SetRatio: o.SetRatio,
-		SetCmd: o.SetCmd, GetCmd: o.GetCmd, KeyPrefix: o.KeyPrefix, Seed: s.o.Seed}
-	plan, err := workload.Bench(spec)
+	spec, err := s.benchSpec()
+	if err != nil {
+		return err
+	}
+	plan, err := s.benchPlan(spec)
 	if err != nil {
 		return err
 	}
@@ -34,7 +36,7 @@ func (s *session) bench(ctx context.Context) error {
 		return err
 	}
 	s.describe(res)
-	res.Mode, res.Keyspace, res.ValueSize = o.Op, o.Keyspace, o.ValueSize
+	res.Mode, res.Keyspace, res.ValueSize = o.Op, o.Keyspace, spec.Size.Max()
 	res.SetCmd, res.GetCmd, res.Prefilled = o.SetCmd, o.GetCmd, prefilled
 	if err := s.printBench(res); err != nil {
 		return err
@@ -45,6 +47,31 @@ func (s *session) bench(ctx context.Context) error {
 		}
 	}
 	return benchVerdict(ctx, res)
+}
+
+// benchSpec is the workload's side of the options.
+func (s *session) benchSpec() (spec workload.BenchOptions, err error) {
+	o := &s.o.Bench
+	spec = workload.BenchOptions{Op: o.Op, Keyspace: o.Keyspace, Size: workload.ConstantSize(o.ValueSize), SetRatio: o.SetRatio,
+		SetCmd: o.SetCmd, GetCmd: o.GetCmd, KeyPrefix: o.KeyPrefix, Seed: s.o.Seed, Compressible: o.Compressible}
+	if o.ValueSizes != "" {
+		if spec.Size, err = workload.ParseValueSize(o.ValueSizes, MaxDataSize); err != nil {
+			return spec, fmt.Errorf("--value-size: %w", err)
+		}
+	}
+	if spec.Dist, err = workload.ParseKeyDist(o.KeyDist); err != nil {
+		return spec, fmt.Errorf("--key-dist: %w", err)
+	}
+	return spec, nil
+}
+
+// benchPlan makes the plan of the mode, or of the user's weighted commands.
+func (s *session) benchPlan(spec workload.BenchOptions) (*workload.Plan, error) {
+	if mix := s.o.Bench.Mix; len(mix) > 0 {
+		return workload.Mix(mix, workload.MixOptions{Keyspace: spec.Keyspace, Dist: spec.Dist, Size: spec.Size,
+			Compressible: spec.Compressible, KeyPrefix: spec.KeyPrefix, Seed: spec.Seed, Cluster: s.o.Target.Cluster})
+	}
+	return workload.Bench(spec)
 }
 
 // benchVerdict turns what the figures say into the exit code. They have been printed.

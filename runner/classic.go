@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"respbench/report"
@@ -45,6 +46,12 @@ func (s *session) plans() ([]*workload.Plan, error) {
 	c := &s.o.Classic
 	opt := workload.TestOptions{Random: c.Random, Keyspace: c.Keyspace, DataSize: c.DataSize, Seed: s.o.Seed,
 		Cluster: s.o.Target.Cluster, Sequential: c.Sequential, NumFunctions: c.NumFunctions, NumFcallKeys: c.NumFcallKeys}
+	if c.Dataset != "" {
+		var err error
+		if opt.Dataset, err = readDataset(c.Dataset, c.MaxDocs); err != nil {
+			return nil, fmt.Errorf("--dataset %s: %w", c.Dataset, err)
+		}
+	}
 	if len(c.Command) > 0 {
 		p, err := workload.Command(c.Command, c.Stdin, c.HasStdin, opt)
 		if err != nil {
@@ -61,6 +68,20 @@ func (s *session) plans() ([]*workload.Plan, error) {
 		return nil, &Error{Code: ExitError, Err: fmt.Errorf("no test to run: -t names none of the tests")}
 	}
 	return plans, nil
+}
+
+// readDataset reads a file of comma-separated fields, or of tab-separated ones when its name ends in .tsv.
+func readDataset(path string, maxRows int64) (*workload.Dataset, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	comma := ','
+	if strings.HasSuffix(strings.ToLower(path), ".tsv") {
+		comma = '\t'
+	}
+	return workload.ReadDataset(f, comma, maxRows)
 }
 
 func quotedList(names []string) string {
