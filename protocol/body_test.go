@@ -48,8 +48,15 @@ func TestBodiesProveTheEnd(t *testing.T) {
 // TestPieceIsTheBuffer proves that a body is never copied: a piece has the address of the bytes it came in, and the
 // decoder lets go of them when the reply ends.
 func TestPieceIsTheBuffer(t *testing.T) {
+	const size, line = 1 << 20, len("$1048576\r\n")
+	for _, chunk := range []int{16 << 10, line, line + size, line + size + 1, line + size + 2} {
+		checkPieces(t, size, chunk)
+	}
+}
+
+func checkPieces(t *testing.T, size, chunk int) {
+	t.Helper()
 	d := Decoder{Bodies: true}
-	const size, chunk = 1 << 20, 16 << 10
 	stream := []byte(fmt.Sprintf("$%d\r\n%s\r\n", size, strings.Repeat("v", size)))
 	var seen int64
 	for len(stream) > 0 {
@@ -73,7 +80,7 @@ func TestPieceIsTheBuffer(t *testing.T) {
 			buf = buf[n:]
 		}
 	}
-	if seen != size || !d.Idle() || d.Piece() != nil {
+	if seen != int64(size) || !d.Idle() || d.Piece() != nil {
 		t.Errorf("%d of %d bytes, idle %v, %d bytes still referred to", seen, size, d.Idle(), len(d.Piece()))
 	}
 }

@@ -27,7 +27,7 @@ type Decoder struct {
 	state   state
 	event   Event
 	kind    Kind  // of the value being read
-	outer   bool  // the value being read is the reply itself: neither an element nor an attribute
+	outer   bool  // the value being read is the reply itself, or an attribute before it; not an element
 	neg     bool  // the number being read has a minus sign
 	pos     uint8 // progress within the current field; its meaning belongs to the state
 	kept    uint8 // bytes in line, or spilled

@@ -48,6 +48,29 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
+// BenchmarkRunIncr has another integer in each reply, as INCR, LPUSH and SADD bring them.
+func BenchmarkRunIncr(b *testing.B) {
+	const p = 128
+	for _, first := range []int{100, 10000, 100000, 10000000} {
+		var buf []byte
+		for i := range p {
+			buf = AppendInt(buf, int64(first+i))
+		}
+		b.Run(fmt.Sprintf("reply=int%d/P=%d", len(fmt.Sprint(first)), p), func(b *testing.B) {
+			var d Decoder
+			if _, ev, err := d.Next(buf); ev != Complete || err != nil {
+				b.Fatal(ev, err)
+			}
+			for b.Loop() {
+				if n, k := d.Run(buf, p); n != len(buf) || k != p {
+					b.Fatal(n, k)
+				}
+			}
+			perReply(b, p)
+		})
+	}
+}
+
 // BenchmarkNext takes every reply on its own: replies that Run cannot predict.
 func BenchmarkNext(b *testing.B) {
 	for _, reply := range benchReplies {

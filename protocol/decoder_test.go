@@ -302,6 +302,27 @@ func everyByte(n int) []int {
 	return cuts
 }
 
+// TestEveryByteAnywhere gives each byte of short replies every value. What the decoder then says must not depend on
+// whether it met the reply whole, by its fast paths, or a byte at a time.
+func TestEveryByteAnywhere(t *testing.T) {
+	for _, reply := range runnable {
+		wire := []byte(reply + reply + "+OK\r\n")
+		if len(wire) > 40 {
+			continue
+		}
+		bytewise := everyByte(len(wire))
+		for i, right := range wire {
+			for c := range 256 {
+				wire[i] = byte(c)
+				if whole, cut := walk(wire), walk(wire, bytewise...); whole != cut {
+					t.Errorf("%q: whole %s, cut %s", wire, whole, cut)
+				}
+			}
+			wire[i] = right
+		}
+	}
+}
+
 func TestNesting(t *testing.T) {
 	for _, tt := range []struct {
 		depth int

@@ -126,7 +126,7 @@ func (d *Decoder) onType(buf []byte, i int) int {
 	}
 	d.state, d.kind = first[k], k
 	d.pos, d.num, d.neg = 0, 0, false
-	d.outer = d.depth == 0 && k != Attribute
+	d.outer = d.depth == 0
 	if d.outer {
 		d.reply.Kind, d.reply.Null, d.reply.Int, d.reply.Len = k, k == Null, 0, 0
 		d.line[0], d.kept, d.lineLen = byte(k), 1, 0

@@ -120,8 +120,8 @@ func countInts(buf []byte, size, max int) int {
 
 // intShape checks the first eight bytes of the line of an integer with a given number of digits. A word XOR base has the
 // values of the digits, and 0 where the line's other bytes are right. Adding add sets the high bit of a digit above 9 and
-// of any other byte above 0; a carry comes only from a byte that is wrong already. Taking lead away sets a high bit if the
-// first of many digits is 0.
+// of any other byte above 0, unless it overflows; then the byte had its high bit before, and has it still after lead was
+// taken away. Taking lead away sets a high bit if the first of several digits is 0.
 type intShape struct{ base, mask, add, lead uint64 }
 
 func shapeOf(size int) intShape {
@@ -141,7 +141,7 @@ func shapeOf(size int) intShape {
 // check has a high bit set if x does not have the shape.
 func (s *intShape) check(x uint64) uint64 {
 	x = (x ^ s.base) & s.mask
-	return x + s.add | x | (x - s.lead)
+	return x + s.add | (x - s.lead)
 }
 
 // checkIntEnd is check for the last eight bytes of a longer line: six digits and CR LF.

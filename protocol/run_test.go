@@ -129,14 +129,17 @@ func TestRunLong(t *testing.T) {
 	}
 }
 
-// TestRunSeesEveryWrongByte gives each byte of the third of five replies every value.
+// TestRunSeesEveryWrongByte gives each byte of the third and the last of five replies every value.
 func TestRunSeesEveryWrongByte(t *testing.T) {
 	for _, last := range runnable {
 		if len(last) > 60 {
 			continue
 		}
 		buf := []byte(strings.Repeat(last, 5))
-		for i := 2 * len(last); i < 3*len(last); i++ {
+		for i := range buf {
+			if at := i / len(last); at != 2 && at != 4 {
+				continue
+			}
 			right := buf[i]
 			for c := range 256 {
 				buf[i] = byte(c)
@@ -144,6 +147,20 @@ func TestRunSeesEveryWrongByte(t *testing.T) {
 			}
 			buf[i] = right
 		}
+	}
+}
+
+// TestRunOfOtherBulks has bulk strings of other lengths and other replies with as many bytes.
+func TestRunOfOtherBulks(t *testing.T) {
+	for last, next := range map[string]string{
+		"$0\r\n\r\n":  "+abc\r\n",
+		"$1\r\na\r\n": "+abcd\r\n",
+		"$10\r\n" + strings.Repeat("v", 10) + "\r\n":         "$9\r\n" + strings.Repeat("v", 9) + "\r\n",
+		"$100000\r\n" + strings.Repeat("v", 100000) + "\r\n": "$100001\r\n" + strings.Repeat("v", 100001) + "\r\n",
+		"$100001\r\n" + strings.Repeat("v", 100001) + "\r\n": "$100000\r\n" + strings.Repeat("v", 99999) + "\r\n\r\n",
+	} {
+		checkRun(t, []byte(last), []byte(next+next), 2)
+		checkRun(t, []byte(last), []byte(last+next), 2)
 	}
 }
 

@@ -143,13 +143,13 @@ func lineEnd(x uint64) int {
 	return i/8 + len("+\r\n")
 }
 
-// number reads a line whose eight bytes after the type are x: 1 to 6 digits without a leading zero, and CR LF. It
-// returns the number and the length of the line with its type, or 0, 0.
+// number reads a line whose eight bytes after the type are x: digits without a leading zero, at most 6 of them as the CR
+// LF has to be in x too. It returns the number and the length of the line with its type, or 0, 0.
 func number(x uint64) (v int64, n int) {
 	x ^= zeros // digits are 0 to 9 now
 	// The lowest high bit marks the first byte above 9. Bytes after it may be wrong, and are not used.
 	digits := uint(bits.TrailingZeros64(((x+nines)|x)&highs)) / 8
-	if digits-1 > 5 || uint16(x>>(8*digits)) != crlf^0x3030 || byte(x) == 0 && digits > 1 {
+	if digits == 0 || uint16(x>>(8*digits)) != crlf^0x3030 || byte(x) == 0 && digits > 1 {
 		return 0, 0
 	}
 	x <<= 64 - 8*digits // an eight-digit number, with zeros in front
