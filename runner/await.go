@@ -35,8 +35,9 @@ func (s *session) awaitServer(ctx context.Context) error {
 func (s *session) isReady(ctx context.Context) error {
 	c, err := s.openControl(ctx)
 	var fault *nodeFault
+	var refused *tlsError
 	switch {
-	case errors.As(err, &fault):
+	case errors.As(err, &fault), errors.As(err, &refused):
 		return nil
 	case err != nil:
 		return err

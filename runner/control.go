@@ -33,6 +33,9 @@ func (s *session) openControl(ctx context.Context) (*control, error) {
 		defer cancel()
 	}
 	conn, err := dialAny(dialCtx, s.ep)
+	if err == nil {
+		conn, err = s.secured(dialCtx, conn)
+	}
 	if err != nil {
 		return nil, connectError(s.ep, err)
 	}

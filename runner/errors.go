@@ -46,6 +46,9 @@ func plainError(err error) string {
 	}
 	var op *net.OpError
 	if errors.As(err, &op) {
+		if op.Op == "remote error" { // crypto/tls
+			return "TLS alert from the server: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
+		}
 		return sentence(op.Err.Error())
 	}
 	return err.Error()

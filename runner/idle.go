@@ -16,7 +16,8 @@ import (
 func (s *session) idle(ctx context.Context) error {
 	fmt.Fprintf(s.io.Stdout, "Creating %d idle connections and waiting forever (Ctrl+C when done)\n", s.o.Load.Clients)
 	h := &idler{s: s, want: s.o.Load.Clients}
-	l, err := netpoll.New(h, netpoll.Options{Engine: s.o.Load.Engine, CPU: -1, Log: s.logLine})
+	l, err := netpoll.New(h, netpoll.Options{Engine: s.o.Load.Engine, CPU: -1, Log: s.logLine,
+		TLS: s.tls, HandshakeTimeout: s.o.Load.ConnectTimeout})
 	if err != nil {
 		return err
 	}

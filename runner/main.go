@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -70,6 +71,7 @@ type session struct {
 	o      *Options
 	io     IO
 	ep     *netpoll.Endpoint
+	tls    *tls.Config // nil: plain TCP
 	server report.Server
 	env    report.Environment
 }
@@ -108,6 +110,9 @@ func (s *session) interruptedOr(ctx context.Context, err error) error {
 // prepare does what must be right before the first connection.
 func (s *session) prepare(ctx context.Context) (err error) {
 	o := s.o
+	if s.tls, err = o.Target.TLS.Config(); err != nil {
+		return err
+	}
 	if o.Target.Socket != "" {
 		s.ep, err = netpoll.UnixEndpoint(o.Target.Socket)
 	} else {
@@ -128,5 +133,9 @@ func (s *session) prepare(ctx context.Context) (err error) {
 
 // connectError words a failed connection as redis-benchmark does.
 func connectError(ep *netpoll.Endpoint, err error) error {
+	var hs *netpoll.HandshakeError
+	if errors.As(err, &hs) {
+		return &tlsError{hs.Err}
+	}
 	return fmt.Errorf("Could not connect to Redis at %s: %s", ep.Name, plainError(err))
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"math"
 	"net/netip"
@@ -21,6 +22,7 @@ type round struct {
 	load      Load
 	target    Target
 	endpoint  *netpoll.Endpoint
+	tls       *tls.Config // nil: plain TCP
 	sources   []netip.Addr
 	prefix    prefix
 	ahead     int  // bytes a generator makes ahead
@@ -65,7 +67,7 @@ type prefix struct {
 
 // newRound takes what all rounds of the session have in common.
 func (s *session) newRound(plan *workload.Plan) *round {
-	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep,
+	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep, tls: s.tls,
 		prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine, seed: s.o.Seed,
 		schedule: newSchedule(&s.o.Load), unit: uint64(plan.Unit()), interval: s.o.Output.Interval}
 	if r.load.Requests == 0 { // a duration decides
@@ -121,7 +123,8 @@ func (r *round) addLoop(i, threads int) error {
 	if k := len(r.load.CPUs); k > 0 {
 		cpu = r.load.CPUs[i%k]
 	}
-	l, err := netpoll.New(w, netpoll.Options{Engine: r.load.Engine, CPU: cpu, Spin: r.load.Spin, Log: r.log})
+	l, err := netpoll.New(w, netpoll.Options{Engine: r.load.Engine, CPU: cpu, Spin: r.load.Spin, Log: r.log,
+		TLS: r.tls, HandshakeTimeout: r.load.ConnectTimeout})
 	if err != nil {
 		return err
 	}

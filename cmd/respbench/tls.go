@@ -1,13 +1,7 @@
 package main
 
-import (
-	"crypto/tls"
-	"crypto/x509"
-	"os"
-)
-
-// checkTLS finds what is wrong with the TLS options before a connection is tried: a certificate that cannot be read
-// otherwise shows as a vague handshake error of the thousandth connection.
+// checkTLS reads the files of the TLS options before a connection is tried: a certificate that cannot be read otherwise
+// shows as a vague handshake error of the thousandth connection.
 func (s *settings) checkTLS() error {
 	t := &s.opts.Target.TLS
 	if !t.Enabled {
@@ -27,24 +21,8 @@ func (s *settings) checkTLS() error {
 	case t.Key != "" && t.Cert == "":
 		return usagef("--key needs --cert")
 	}
-	if t.CACert != "" {
-		pem, err := os.ReadFile(t.CACert)
-		if err != nil {
-			return usagef("--cacert: %s", err)
-		}
-		if !x509.NewCertPool().AppendCertsFromPEM(pem) {
-			return usagef("--cacert: %s holds no certificate in PEM form", t.CACert)
-		}
-	}
-	if t.CACertDir != "" {
-		if _, err := os.ReadDir(t.CACertDir); err != nil {
-			return usagef("--cacertdir: %s", err)
-		}
-	}
-	if t.Cert != "" {
-		if _, err := tls.LoadX509KeyPair(t.Cert, t.Key); err != nil {
-			return usagef("--cert, --key: %s", err)
-		}
+	if _, err := t.Config(); err != nil {
+		return usagef("%s", err)
 	}
 	return nil
 }
