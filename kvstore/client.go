@@ -22,12 +22,13 @@ type client struct {
 
 	input   []byte // not executed yet: a started command, or all that came while output waits
 	resp3   bool
-	authed  bool
 	closing bool // no further command is executed
 	gone    bool // gnet has closed its descriptor
 	name    string
 
-	sender *sender // sends what the socket did not take at once; nil most of the time
+	sender  *sender // sends what the socket did not take at once; nil most of the time
+	held    [2]lot  // replies that wait for a sync, the older first
+	holding bool    // held[0] is not empty
 }
 
 // flushOutput is how many bytes of replies are gathered before they are sent in the middle of a batch.
@@ -125,6 +126,9 @@ func (s *Server) finish(c *client) gnet.Action {
 	if cap(s.out) > keepCap {
 		s.out = nil
 	}
+	if s.log != nil {
+		s.handOver()
+	}
 	if c.closing {
 		return s.linger(c)
 	}
@@ -132,6 +136,25 @@ func (s *Server) finish(c *client) gnet.Action {
 		return gnet.Close
 	}
 	return gnet.None
+}
+
+// handOver passes the batch's changes on to the committer. With fsync always it does not start yet, but at the end of
+// the loop's turn, so that all clients who are ready now share a sync. gnet runs a task after the events of its next turn.
+func (s *Server) handOver() {
+	l := s.log
+	if len(l.tail) > 0 {
+		l.hand()
+		if l.fsync == FsyncAlways && !s.turnEnds {
+			s.turnEnds = true
+			s.onLoop(s.loop, func() {
+				s.turnEnds = false
+				l.endTurn()
+			})
+		}
+		if !l.doubling && s.growthWantsRewrite() {
+			s.beginRewrite()
+		}
+	}
 }
 
 // httpWord tells a browser's or a cross-protocol attacker's first word, after which the lines would run as commands.

@@ -31,6 +31,9 @@ var adminCommands = []command{
 	{"flushdb", -1, write, (*Server).flush},
 	{"debug", -2, 0, (*Server).debug},
 	{"shutdown", -1, 0, (*Server).shutdown},
+	{"save", 1, 0, (*Server).save},
+	{"bgsave", -1, 0, (*Server).bgRewrite},
+	{"bgrewriteaof", 1, 0, (*Server).bgRewrite},
 }
 
 func (s *Server) ping(c *client, args [][]byte) {
@@ -354,4 +357,28 @@ func (s *Server) shutdown(c *client, args [][]byte) {
 	s.opts.Log.Info().Int64("client", c.id).Msg("shutdown asked for by a client")
 	c.closing = true
 	go s.Stop()
+}
+
+// save answers when all is on the disk: at once without a log, and with one after a sync of its own.
+func (s *Server) save(c *client, args [][]byte) {
+	if s.log == nil {
+		s.ok()
+		return
+	}
+	if err := s.log.syncNow(); err != nil {
+		s.fail(misconf(err))
+		return
+	}
+	s.ok()
+}
+
+func (s *Server) bgRewrite(c *client, args [][]byte) {
+	switch {
+	case s.log == nil:
+		s.fail("ERR there is no operation log: the server runs with --persistence none")
+	case !s.beginRewrite():
+		s.fail("ERR Background append only file rewriting already in progress")
+	default:
+		s.out = protocol.AppendSimple(s.out, "Background append only file rewriting started")
+	}
 }

@@ -18,7 +18,10 @@ var hashCommands = []command{
 }
 
 // hash is Redis's hash type.
-type hash struct{ fields map[string][]byte }
+type hash struct {
+	objectHeader
+	fields map[string][]byte
+}
 
 // isHash reports whether a plain key is a hash. While there are none, as in all of the customer's uses, it costs nothing.
 func (s *Server) isHash(key []byte) bool {
@@ -59,7 +62,7 @@ func (s *Server) hsetFields(args [][]byte) {
 		s.fail(errWrongType)
 		return
 	}
-	h, ok := objectOf(s, args[1], func() *hash { return &hash{map[string][]byte{}} })
+	h, ok := objectOf(s, args[1], func() *hash { return &hash{fields: map[string][]byte{}} })
 	if !ok {
 		return
 	}

@@ -19,6 +19,7 @@ var listCommands = []command{
 
 // list is a ring of the refs of its elements' records, whose key is the element.
 type list struct {
+	objectHeader
 	ring []ref // a power of two long
 	head int   // index of the first element
 	n    int

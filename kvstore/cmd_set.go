@@ -17,6 +17,7 @@ var setCommands = []command{
 }
 
 type set struct {
+	objectHeader
 	place   map[string]int // of a member in members
 	members []string
 }

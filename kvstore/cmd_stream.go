@@ -18,6 +18,7 @@ var streamCommands = []command{
 }
 
 type stream struct {
+	objectHeader
 	last    streamID
 	entries []ref // records: the key is the id, the value the fields as an array of bulk strings
 }

@@ -22,6 +22,7 @@ var zsetCommands = []command{
 }
 
 type zset struct {
+	objectHeader
 	scores map[string]float64
 	order  *btree.BTreeG[zitem]
 }
@@ -35,7 +36,7 @@ func newZset() *zset {
 	less := func(a, b zitem) bool {
 		return a.score < b.score || a.score == b.score && a.member < b.member
 	}
-	return &zset{map[string]float64{}, btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})}
+	return &zset{scores: map[string]float64{}, order: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})}
 }
 
 // put sets the score of a member; added and changed tell what was new.

@@ -108,11 +108,20 @@ func (s *Server) dispatch(c *client, args [][]byte) {
 		s.fail("NOAUTH Authentication required.")
 		return
 	}
+	if cmd.flags&write != 0 && s.log != nil {
+		if err := s.log.failure(); err != nil {
+			count.rejected++
+			s.fail(misconf(err))
+			return
+		}
+	}
 	start := len(s.out)
 	count.calls++
 	cmd.run(s, c, args)
 	if len(s.out) > start && s.out[start] == '-' {
 		count.failed++
+	} else if cmd.flags&write != 0 && s.log != nil && s.log.fsync == FsyncAlways {
+		s.writes = append(s.writes, span{start, len(s.out)})
 	}
 }
 

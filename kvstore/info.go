@@ -124,6 +124,29 @@ func (s *Server) dataBytes() int64 {
 	return total
 }
 
+func (s *Server) infoPersistence(b *strings.Builder) {
+	line(b, "loading", 0)
+	line(b, "aof_enabled", pick(s.log != nil, 1, 0))
+	if s.log == nil {
+		return
+	}
+	l := s.log
+	err := l.failure()
+	line(b, "aof_fsync", l.fsync)
+	line(b, "aof_rewrite_in_progress", pick(l.doubling, 1, 0))
+	line(b, "aof_rewrites", s.rewrite.sum.done)
+	line(b, "aof_rewrites_failed", s.rewrite.sum.failed)
+	line(b, "aof_last_bgrewrite_status", pick(s.rewrite.sum.lastErr == nil, "ok", "err"))
+	line(b, "aof_last_write_status", pick(err == nil, "ok", "err"))
+	if err != nil {
+		line(b, "aof_last_write_error", err)
+	}
+	line(b, "aof_current_size", l.size.Load())
+	line(b, "aof_base_size", s.rewrite.base)
+	line(b, "aof_synced_size", l.journal.synced.Load())
+	line(b, "aof_buffer_length", len(l.tail)+l.backlog())
+}
+
 func (s *Server) infoStats(b *strings.Builder) {
 	line(b, "total_connections_received", s.counts.connections)
 	line(b, "total_commands_processed", s.counts.commands)

@@ -5,6 +5,14 @@ import "encoding/binary"
 // object.go finds the lists, sets, hashes, sorted sets and streams behind plain keys. They are kept simply, as Go values:
 // the suite of redis-benchmark has one key of each.
 
+// object is a *list, *set, *hash, *zset or *stream.
+type object interface{ header() *objectHeader }
+
+// objectHeader is what all objects have.
+type objectHeader struct{ epoch uint64 } // the rewrite in whose snapshot the object is
+
+func (h *objectHeader) header() *objectHeader { return h }
+
 func objectNumber(value []byte) uint64 { return binary.LittleEndian.Uint64(value) }
 
 // object gives the object of a plain key; there tells whether the key exists, also as a string (x is nil then).

@@ -1,35 +1,421 @@
 package kvstore
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
 
-// op is the code of a change in the operation log. Codes are written to disk: never change one, only add.
-type op byte
-
-const (
-	opSet op = 1 + iota
-	opDel
-	opMSet
-	opAppend
-	opRSet
-	opRDel
-	opRMod
-	opHSet
-	opHDel
-	opHMod
-	opHSetFields
-	opHDelField
-	opLPush
-	opRPush
-	opLPop
-	opRPop
-	opSAdd
-	opSRem
-	opZAdd
-	opZRem
-	opXAdd
-	opFlush
+	"github.com/rs/zerolog"
 )
 
-func (s *Server) logOp(code op, args ...[]byte) {}
+// oplog.go carries records from the event loop to the disk.
+//
+// The loop appends records to its own buffers and hands them over after each batch of commands. A committer goroutine
+// writes what was handed over: with fsync always it syncs at once, and all clients whose commands were in the same turn of
+// the loop share that sync; otherwise it gathers for gatherTime first, and a syncing goroutine follows every second.
+//
+// After a failed write or sync nothing more is written and writes are refused. Records that were handed over stay in
+// memory. A rewrite that succeeds puts all that is in memory on the disk and ends the failure.
 
-func (s *Server) infoPersistence(b *strings.Builder) {}
+const (
+	gatherTime = 10 * time.Millisecond
+	syncEvery  = 900 * time.Millisecond // with gatherTime and a write, less than a second
+	// maxBacklog is how many bytes of records may wait for the disk before the event loop waits as well.
+	maxBacklog = 64 << 20
+)
+
+type oplog struct {
+	fsync   string
+	journal *journal
+	log     zerolog.Logger
+	wake    func() // called from the committer when commits, failure or rewrite have news for the event loop
+
+	// event loop
+	tail     []byte // records not handed over
+	nextTail []byte // the same and a snapshot, for the rewritten log
+	doubling bool   // a rewrite is under way
+	seq      uint64 // bytes of tail ever appended
+
+	mu        sync.Mutex
+	work      sync.Cond // for the committer
+	room      sync.Cond // for the event loop
+	queue     []byte    // handed over
+	next      []byte    // handed over for the rewritten log
+	handed    uint64    // seq when queue was handed over
+	commit    bool      // fsync always: the turn of the loop is over
+	dumped    bool      // the snapshot is complete: switch after this batch
+	begin     bool      // a rewrite is to be begun
+	syncAsked bool      // the event loop waits for a sync
+	closing   bool
+
+	rewriteErr error // why the last rewrite was given up
+
+	committed atomic.Uint64 // seq that is as safe as fsync says
+	failed    atomic.Pointer[error]
+	rewritten atomic.Int32 // state of the rewrite, set by the committer
+	syncing   sync.Mutex   // held while syncEvery's sync runs
+	size      atomic.Int64 // of the log's records
+	stuck     []byte       // committer: records of acknowledged changes that could not be written
+	goroutine sync.WaitGroup
+	stop      chan struct{} // ends the syncing goroutine
+	period    time.Duration // syncEvery, shorter in tests
+}
+
+// States of a rewrite as the committer sees it.
+const (
+	rewriteNone = iota
+	rewriteGoing
+	rewriteDone
+	rewriteFailed
+)
+
+func newOplog(fsync string, j *journal, log zerolog.Logger) *oplog {
+	l := &oplog{fsync: fsync, journal: j, log: log, stop: make(chan struct{}), period: syncEvery, wake: func() {}}
+	l.work.L, l.room.L = &l.mu, &l.mu
+	l.size.Store(j.off)
+	j.ahead = fsync == FsyncAlways
+	return l
+}
+
+// start starts the goroutines.
+func (l *oplog) start() {
+	l.goroutine.Add(1)
+	go func() {
+		defer l.goroutine.Done()
+		for l.turn() {
+		}
+	}()
+	if l.fsync == FsyncEverySec {
+		l.goroutine.Add(1)
+		go func() {
+			defer l.goroutine.Done()
+			l.syncNowAndThen()
+		}()
+	}
+}
+
+// add appends the record of a change. Event loop.
+func (l *oplog) add(code op, args ...[]byte) {
+	start := len(l.tail)
+	l.tail = appendRecord(l.tail, code, args...)
+	l.seq += uint64(len(l.tail) - start)
+}
+
+// hand passes the records on. It waits while the disk is too far behind. Event loop.
+func (l *oplog) hand() {
+	if len(l.tail) == 0 && len(l.nextTail) == 0 {
+		return
+	}
+	l.mu.Lock()
+	idle := len(l.queue) == 0 && len(l.next) == 0
+	l.queue, l.tail = pass(l.queue, l.tail)
+	l.next, l.nextTail = pass(l.next, l.nextTail)
+	l.handed = l.seq
+	if idle && l.fsync != FsyncAlways {
+		l.work.Signal()
+	}
+	for len(l.queue) > maxBacklog && l.failed.Load() == nil {
+		l.commit = true
+		l.work.Signal()
+		l.room.Wait()
+	}
+	l.mu.Unlock()
+}
+
+// pass moves the bytes of from behind those of to, or swaps the buffers when that is enough.
+func pass(to, from []byte) (newTo, newFrom []byte) {
+	if len(to) == 0 {
+		return from, to
+	}
+	return append(to, from...), from[:0]
+}
+
+// endTurn tells the committer that this turn of the loop is over. Event loop.
+func (l *oplog) endTurn() {
+	l.mu.Lock()
+	l.commit = true
+	l.work.Signal()
+	l.mu.Unlock()
+}
+
+// backlog is how many bytes have been handed over and not taken.
+func (l *oplog) backlog() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue)
+}
+
+// failure gives the error that stopped the log, nil while it runs.
+func (l *oplog) failure() error {
+	if err := l.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// batch is what the committer takes at a time.
+type batch struct {
+	queue, next []byte
+	seq         uint64
+	begin, last bool
+	sync        bool
+	closing     bool
+}
+
+// turn writes one batch; false ends the committer.
+func (l *oplog) turn() bool {
+	b := l.take()
+	if b.begin {
+		l.beginRewrite()
+	}
+	l.save(&b)
+	if b.last {
+		l.endRewrite()
+	}
+	l.mu.Lock()
+	keep := cap(b.queue) <= 4<<20
+	if keep && len(l.queue) == 0 && cap(l.queue) == 0 {
+		l.queue = b.queue[:0]
+	}
+	if b.sync {
+		l.syncAsked = false
+	}
+	l.room.Broadcast()
+	l.mu.Unlock()
+	if l.fsync == FsyncAlways || l.rewritten.Load() != rewriteNone || l.failure() != nil {
+		l.wake()
+	}
+	return !b.closing
+}
+
+// take waits for work.
+func (l *oplog) take() batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.ready() {
+		l.work.Wait()
+	}
+	if l.fsync != FsyncAlways && !l.closing && !l.dumped && !l.begin && !l.syncAsked && len(l.queue)+len(l.next) < maxBacklog/64 {
+		l.mu.Unlock()
+		time.Sleep(gatherTime)
+		l.mu.Lock()
+	}
+	b := batch{queue: l.queue, next: l.next, seq: l.handed, begin: l.begin, last: l.dumped, sync: l.syncAsked, closing: l.closing}
+	l.queue, l.next = nil, nil
+	l.commit, l.begin, l.dumped = false, false, false
+	return b
+}
+
+func (l *oplog) ready() bool {
+	if l.closing || l.begin || l.dumped || l.syncAsked {
+		return true
+	}
+	if l.fsync == FsyncAlways {
+		return l.commit
+	}
+	return len(l.queue) > 0 || len(l.next) > 0
+}
+
+// save writes a batch, and with fsync always syncs it.
+func (l *oplog) save(b *batch) {
+	switch state := l.rewritten.Load(); {
+	case state == rewriteDone && len(b.next) > 0:
+		b.queue, b.next = b.next, nil // the loop has not heard yet that the rewritten log is the log
+	case state == rewriteGoing && len(b.next) > 0:
+		if err := l.journal.writeRewrite(b.next); err != nil {
+			l.giveUpRewrite(err)
+		}
+	}
+	if l.failure() != nil {
+		l.keep(b.queue)
+		return
+	}
+	err := l.write(b.queue)
+	if err != nil {
+		l.keep(b.queue)
+	} else if l.fsync == FsyncAlways || b.sync {
+		err = l.syncFile()
+	}
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	l.committed.Store(b.seq)
+	l.size.Store(l.journal.off)
+}
+
+func (l *oplog) syncFile() error {
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
+	return l.journal.sync()
+}
+
+// keep remembers records that could not be written although their changes have been acknowledged: close tries again.
+func (l *oplog) keep(records []byte) {
+	if l.fsync != FsyncAlways {
+		l.stuck = append(l.stuck, records...)
+	}
+}
+
+func (l *oplog) write(records []byte) error {
+	if len(records) == 0 {
+		return nil
+	}
+	return l.journal.write(records)
+}
+
+func (l *oplog) fail(err error) {
+	l.log.Error().Err(err).Msg("operation log: writes are refused from now on")
+	l.failed.Store(&err)
+}
+
+// syncNowAndThen syncs every period what has been written meanwhile.
+func (l *oplog) syncNowAndThen() {
+	ticker := time.NewTicker(l.period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-ticker.C:
+		}
+		l.syncing.Lock()
+		if l.journal.written.Load() > l.journal.synced.Load() && l.failure() == nil {
+			if err := l.journal.sync(); err != nil {
+				l.fail(err)
+				l.wake()
+			}
+		}
+		l.syncing.Unlock()
+	}
+}
+
+// syncNow writes and syncs what has been added and waits for that. Event loop.
+func (l *oplog) syncNow() error {
+	l.hand()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.syncAsked, l.commit = true, true
+	l.work.Signal()
+	for l.syncAsked {
+		l.room.Wait()
+	}
+	return l.failure()
+}
+
+// close writes and syncs what was handed over and ends the goroutines.
+func (l *oplog) close() error {
+	l.hand()
+	l.mu.Lock()
+	l.closing = true
+	l.work.Signal()
+	l.mu.Unlock()
+	close(l.stop)
+	l.goroutine.Wait()
+	if len(l.stuck) > 0 && l.write(l.stuck) == nil {
+		l.stuck = nil
+	}
+	if err := l.failure(); err != nil {
+		return fmt.Errorf("operation log: %w", errors.Join(err, l.journal.close()))
+	}
+	return l.journal.close()
+}
+
+// openLog opens, replays and repairs the log of a folder.
+func (s *Server) openLog(fs logFS) error {
+	if err := fs.Remove(rewriteName); err != nil {
+		return err
+	}
+	file, err := fs.Open(logName)
+	if err != nil {
+		return err
+	}
+	end, err := s.replayLog(file)
+	if err == nil {
+		err = s.settleEnd(fs, file, &end)
+	}
+	if err != nil {
+		file.Close()
+		return fmt.Errorf("%s: %w", logName, err)
+	}
+	j, err := createJournal(fs, file, end.good)
+	if err != nil {
+		file.Close()
+		return fmt.Errorf("%s: %w", logName, err)
+	}
+	s.log = newOplog(s.opts.Fsync, j, s.opts.Log)
+	s.rewrite.base = j.off
+	return nil
+}
+
+func (s *Server) replayLog(file logFile) (logEnd, error) {
+	start := time.Now()
+	said, calls := start, 0
+	end, err := replay(file, s.apply, func(off, size int64) {
+		if calls++; calls%(1<<14) == 0 && time.Since(said) > time.Second {
+			said = time.Now()
+			s.opts.Log.Info().Int64("bytes", off).Int64("of", size).Msg("replaying the operation log")
+		}
+	})
+	s.args, s.out = s.args[:0], nil
+	if err != nil {
+		return end, err
+	}
+	took := time.Since(start)
+	s.opts.Log.Info().Int64("records", end.records).Int("keys", s.store.keys()).Dur("ms", took).
+		Float64("records_per_second", float64(end.records)/max(took.Seconds(), 1e-9)).Msg("operation log replayed")
+	return end, nil
+}
+
+// settleEnd decides whether the server may start with what was found, and keeps a copy of what is cut for --repair.
+func (s *Server) settleEnd(fs logFS, file logFile, end *logEnd) error {
+	switch {
+	case end.damaged && !s.opts.Repair:
+		return fmt.Errorf("damaged at offset %d of %d: the last good record ends there; --repair cuts the log there and keeps a copy of the rest", end.good, end.size)
+	case end.torn && s.opts.Strict:
+		return fmt.Errorf("the last record is cut short at offset %d of %d; without --strict it is cut off", end.good, end.size)
+	case end.torn && !s.opts.Repair:
+		s.opts.Log.Warn().Int64("offset", end.good).Int64("bytes", end.size-end.good).Msg("operation log: torn end of a crash cut off")
+	case end.damaged || end.torn:
+		name := fmt.Sprintf("%s.cut-%d", logName, end.good)
+		s.opts.Log.Warn().Int64("offset", end.good).Int64("bytes", end.size-end.good).Str("copy", name).Msg("operation log: cut")
+		return copyRest(fs, file, end, name)
+	}
+	return nil
+}
+
+// copyRest saves what follows the last good record.
+func copyRest(fs logFS, file logFile, end *logEnd, name string) error {
+	to, err := fs.Open(name)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	buf := make([]byte, replayChunk)
+	for off := end.good; off < end.size; {
+		n, err := file.ReadAt(buf[:min(int64(len(buf)), end.size-off)], off)
+		if n == 0 {
+			return err
+		}
+		if _, err := to.WriteAt(buf[:n], off-end.good); err != nil {
+			return err
+		}
+		off += int64(n)
+	}
+	return errors.Join(to.Sync(), fs.SyncDir())
+}
+
+// checkDir refuses a folder that is not one, before anything is opened.
+func checkDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--dir: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("--dir %s: not a folder", dir)
+	}
+	return nil
+}

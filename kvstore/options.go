@@ -48,6 +48,8 @@ type Options struct {
 	MaxClients  int    // default 10000
 
 	Log zerolog.Logger // messages of the server; the zero value is silent
+
+	rewriteMin int64 // the log is not rewritten by itself while it is smaller; default minRewrite
 }
 
 // Limits of a connection.
@@ -70,6 +72,9 @@ func (o *Options) Validate() error {
 	setDefault(&o.Fsync, FsyncEverySec)
 	setDefault(&o.Dir, ".")
 	setDefault(&o.Allocator, MyPool)
+	if o.rewriteMin == 0 {
+		o.rewriteMin = minRewrite
+	}
 	if o.MaxClients == 0 {
 		o.MaxClients = 10000
 	}

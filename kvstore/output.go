@@ -21,8 +21,12 @@ func (s *Server) send(c *client) {
 	if len(s.out) == 0 {
 		return
 	}
-	s.deliver(c, s.out)
-	s.out = s.out[:0]
+	if s.mustHold(c) {
+		s.hold(c)
+	} else {
+		s.deliver(c, s.out)
+	}
+	s.out, s.writes = s.out[:0], s.writes[:0]
 }
 
 // deliver writes b to the client, or queues what the socket does not take.
@@ -49,7 +53,7 @@ func (s *Server) deliver(c *client, b []byte) {
 
 // mustWait reports whether so much output waits that the client's commands have to wait, too.
 func (s *Server) mustWait(c *client) bool {
-	return c.sender != nil && c.sender.waiting() > MaxOutputWait
+	return c.heldBytes() > MaxOutputWait || c.sender != nil && c.sender.waiting() > MaxOutputWait
 }
 
 // startSender gives the client a sender with a duplicate of its descriptor.
@@ -70,6 +74,8 @@ func (s *Server) startSender(c *client) *sender {
 	w.drained = func() {
 		s.onLoop(loop, func() { s.resume(c) })
 	}
+	s.senders.Add(1)
+	w.sent = s.senders.Done
 	go w.run()
 	return w
 }
@@ -85,7 +91,7 @@ func (s *Server) resume(c *client) {
 	switch {
 	case c.conn != nil && action == gnet.Close:
 		c.conn.Close()
-	case c.conn == nil && c.sender != nil && !s.mustWait(c):
+	case c.conn == nil && c.sender != nil && !c.holding && !s.mustWait(c):
 		c.closing = true
 		c.sender.finish()
 	}
@@ -96,22 +102,31 @@ func (s *Server) linger(c *client) gnet.Action {
 	if c.gone {
 		return gnet.Close
 	}
+	c.input = nil
+	s.ensureSender(c)
+	return gnet.Close
+}
+
+// ensureSender gives the client a sender that has not ended.
+func (s *Server) ensureSender(c *client) {
 	if c.sender == nil || !c.sender.add(nil) {
 		s.startSender(c)
 	}
-	return gnet.Close
 }
 
 // detach lets go of gnet's connection; the sender, if there is one, ends by itself. When the client has only closed its
 // half, the commands that wait for it to read are still executed.
 func (s *Server) detach(c *client, orderly bool) {
+	if orderly && c.holding && !c.gone {
+		s.ensureSender(c)
+	}
 	c.gone = true
 	c.conn = nil
 	if c.sender == nil {
 		c.closing = true
 		return
 	}
-	if orderly && !c.closing && len(c.input) > 0 && s.mustWait(c) {
+	if orderly && (c.holding || !c.closing && len(c.input) > 0 && s.mustWait(c)) {
 		c.sender.hold()
 		return
 	}
@@ -124,6 +139,7 @@ type sender struct {
 	file    *os.File
 	fd      int
 	drained func() // called when commands may be executed again
+	sent    func() // called when all is written
 
 	mu       sync.Mutex
 	more     sync.Cond
@@ -200,6 +216,7 @@ func (w *sender) run() {
 	w.mu.Lock()
 	closing := w.finished && !w.failed
 	w.mu.Unlock()
+	w.sent()
 	if closing {
 		w.closeInOrder()
 	}

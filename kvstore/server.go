@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +27,11 @@ type Server struct {
 	failure error // why the listener could not be used
 
 	clientsPossible int // what the limit of open files allows
+	lock            *os.File
+	senders         sync.WaitGroup // those that still write
 	stopped         atomic.Bool
+
+	newsLoop atomic.Pointer[gnet.EventLoop] // s.loop for the committer
 
 	// event loop
 	loop    gnet.EventLoop // of the connections; nil before the first
@@ -34,8 +39,16 @@ type Server struct {
 	clients map[*client]struct{}
 	args    [][]byte // of the present command
 	out     []byte   // replies of the present batch
-	nextID  int64
-	counts  counters
+	writes  []span   // which of them answer a change, with fsync always
+	nobody  client   // for whom the log is replayed
+
+	log          *oplog // nil without persistence
+	rewrite      rewrite
+	holders      []*client // whose replies wait for a sync
+	spareHolders []*client
+	turnEnds     bool // the end of the loop's turn has been asked for
+	nextID       int64
+	counts       counters
 }
 
 // counters are the figures of INFO stats.
@@ -49,7 +62,8 @@ type counters struct {
 
 type callCount struct{ calls, rejected, failed int64 }
 
-// New prepares a server: it validates the options. Run serves.
+// New prepares a server: it validates the options, and takes the folder of the log and replays it. Run serves; it must be
+// called then, since it ends the log in order.
 func New(o Options) (*Server, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -61,6 +75,21 @@ func New(o Options) (*Server, error) {
 		clients: map[*client]struct{}{},
 		counts:  counters{calls: make([]callCount, len(commands))},
 	}
+	if o.Persistence == PersistNone {
+		return s, nil
+	}
+	if err := checkDir(o.Dir); err != nil {
+		return nil, err
+	}
+	lock, err := lockDir(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openLog(osFS(o.Dir)); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	s.lock = lock
 	return s, nil
 }
 
@@ -68,6 +97,19 @@ func New(o Options) (*Server, error) {
 func (s *Server) Run(ready func(port int)) error {
 	s.ready = ready
 	s.limitClients()
+	if s.log != nil {
+		s.log.wake = s.onNews
+		s.log.start()
+	}
+	err := s.serve()
+	if s.log != nil {
+		err = errors.Join(err, s.endLog())
+	}
+	s.awaitSenders()
+	return err
+}
+
+func (s *Server) serve() error {
 	addr := "tcp://" + net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port))
 	var handler gnet.EventHandler = s
 	if s.opts.Null {
@@ -94,6 +136,36 @@ func (s *Server) Stop() {
 	defer cancel()
 	if err := s.engine.Stop(ctx); err != nil {
 		s.opts.Log.Error().Err(err).Msg("stop")
+	}
+}
+
+// onNews passes the committer's news to the event loop.
+func (s *Server) onNews() {
+	if loop := s.newsLoop.Load(); loop != nil {
+		s.onLoop(*loop, s.onCommit)
+	}
+}
+
+// endLog closes the log after the event loop has ended, and lets the replies go that waited for it.
+func (s *Server) endLog() error {
+	s.stopped.Store(true)
+	err := s.log.close()
+	s.onCommit()
+	s.lock.Close()
+	return err
+}
+
+// awaitSenders gives the last replies a moment to leave.
+func (s *Server) awaitSenders() {
+	const moment = time.Second
+	sent := make(chan struct{})
+	go func() {
+		s.senders.Wait()
+		close(sent)
+	}()
+	select {
+	case <-sent:
+	case <-time.After(moment):
 	}
 }
 
@@ -146,7 +218,10 @@ func (s *Server) OnBoot(e gnet.Engine) gnet.Action {
 
 // OnOpen admits a client.
 func (s *Server) OnOpen(g gnet.Conn) ([]byte, gnet.Action) {
-	s.loop = g.EventLoop()
+	if s.loop == nil {
+		s.loop = g.EventLoop()
+		s.newsLoop.Store(&s.loop)
+	}
 	s.counts.connections++
 	if len(s.clients) >= s.opts.MaxClients {
 		s.counts.rejected++
@@ -171,8 +246,11 @@ func (s *Server) OnClose(g gnet.Conn, err error) gnet.Action {
 	return gnet.None
 }
 
-// onLoop runs f on the event loop.
+// onLoop runs f on the event loop, unless the server stops.
 func (s *Server) onLoop(loop gnet.EventLoop, f func()) {
+	if s.stopped.Load() {
+		return // gnet's poller may be closed, and its descriptor be another's
+	}
 	err := loop.Execute(context.Background(), gnet.RunnableFunc(func(context.Context) error {
 		f()
 		return nil

@@ -33,9 +33,6 @@ type objects struct {
 	hashes int // how many are hashes
 }
 
-// object is a *list, *set, *hash, *zset or *stream.
-type object any
-
 func (o *objects) add(x object) uint64 {
 	if _, ok := x.(*hash); ok {
 		o.hashes++
