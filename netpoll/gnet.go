@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,14 +29,15 @@ type gnetLoop struct {
 	gnet.BuiltinEventEngine
 	h       Handler
 	client  *gnet.Client
-	anchor  gnet.Conn // carries Execute; never read or written
+	mu      sync.Mutex
+	anchor  gnet.Conn // carries Execute; never read or written; nil until Run
+	early   []func()  // asked for before there was an anchor
 	far     net.Conn  // its other end
 	dials   chan struct{}
 	ctx     context.Context
 	cancel  context.CancelFunc
 	timer   *time.Timer
 	stopped atomic.Bool
-	early   []Dial // asked for before Run
 	conns   map[*gnetConn]struct{}
 	stuck   map[*gnetConn]struct{} // waiting for room
 	polling bool
@@ -72,15 +74,6 @@ func (l *gnetLoop) Run() error {
 	if err := l.dropAnchor(); err != nil {
 		return fmt.Errorf("gnet: %w", err)
 	}
-	l.execute(func() {
-		for _, d := range l.early {
-			l.Dial(d)
-		}
-		l.early = nil
-	})
-	if l.stopped.Load() {
-		l.cancel()
-	}
 	<-l.ctx.Done()
 	for range gnetDialsAtOnce { // every dialer has let go: nothing enrolls any more
 		l.dials <- struct{}{}
@@ -103,12 +96,30 @@ func (l *gnetLoop) dropAnchor() error {
 	if l.far, err = ln.Accept(); err != nil {
 		return err
 	}
-	l.anchor, err = l.client.Enroll(near)
-	return err
+	anchor, err := l.client.Enroll(near)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.anchor = anchor
+	early := l.early
+	l.early = nil
+	l.mu.Unlock()
+	for _, f := range early {
+		l.execute(f)
+	}
+	return nil
 }
 
-// execute runs f on the loop.
+// execute runs f on the loop, as soon as it runs.
 func (l *gnetLoop) execute(f func()) {
+	l.mu.Lock()
+	if l.anchor == nil {
+		l.early = append(l.early, f)
+		l.mu.Unlock()
+		return
+	}
+	l.mu.Unlock()
 	_ = l.anchor.EventLoop().Execute(l.ctx, gnet.RunnableFunc(func(context.Context) error {
 		if !l.stopped.Load() {
 			f()
@@ -137,12 +148,25 @@ func (l *gnetLoop) Stats() Stats { return Stats{} }
 
 // Dial connects on a goroutine, since neither net.Dial nor Enroll may be called from the loop.
 func (l *gnetLoop) Dial(d Dial) {
-	if l.anchor == nil {
-		l.early = append(l.early, d)
-		return
-	}
 	c := &gnetConn{loop: l, tag: d.Tag, name: d.Endpoint.Name}
 	l.conns[c] = struct{}{}
+	l.whenRunning(func() { l.connect(c, d) })
+}
+
+// whenRunning calls f at once on the loop, and else when Run has begun.
+func (l *gnetLoop) whenRunning(f func()) {
+	l.mu.Lock()
+	running := l.anchor != nil
+	if !running {
+		l.early = append(l.early, f)
+	}
+	l.mu.Unlock()
+	if running {
+		f()
+	}
+}
+
+func (l *gnetLoop) connect(c *gnetConn, d Dial) {
 	go func() {
 		select {
 		case l.dials <- struct{}{}:
