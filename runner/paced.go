@@ -1,38 +1,41 @@
 package runner
 
-import (
-	"time"
-
-	"respbench/netpoll"
-	"respbench/report"
-)
+import "time"
 
 // The open loop: a request is due when the schedule says so, whatever the server does. What is due
 // while no connection has room waits in a queue that costs no memory: two pacers walk the same
 // schedule, one to where the clock is, one to what has been given out; the queue is what lies
-// between them.
+// between them. What is due together with others of its unit (a transaction) goes out with them.
 
 // lateNs is what counts as a late start.
 const lateNs = int64(time.Millisecond)
 
+// open is one loop's open loop. Its counts are of the measured part: the warm-up has a state of its own.
 type open struct {
 	due   *pacer      // up to the clock
-	given *pacer      // up to the last request that a connection got
+	given *pacer      // up to the last unit that a connection got
 	idle  clientQueue // connections without a request
-	roomy clientQueue // connections with requests, but fewer than the pipeline takes
-	over  bool        // no further request will be due
+	roomy clientQueue // connections with requests, but fewer than they may have
+	over  bool        // no further unit will be due
+	ended bool        // the time is up: what is due and not begun stays so
 
-	late     int64
-	maxLate  int64
-	queueMax int64
+	late      int64 // requests begun more than lateNs after they were due
+	maxLate   int64
+	lag       int64 // requests that this loop noticed more than lateNs late, whatever the server did
+	maxLag    int64
+	queueMax  int64 // requests
+	unstarted int64 // requests that were due, but not begun at the end
 }
 
 // openLoop starts the schedule at startNs; connections stay where they are.
 func (w *worker) openLoop(startNs int64) {
-	newPacer := func() *pacer {
-		return newPacer(w.r.schedule, startNs, w.id, len(w.r.workers), w.r.load.Poisson, w.r.seed)
+	begin := func() *pacer {
+		p := &pacer{schedule: w.r.schedule, startNs: startNs, loop: w.id, loops: len(w.r.workers), unit: int(w.r.unit),
+			poisson: w.r.load.Poisson, seed: w.r.seed}
+		p.begin()
+		return p
 	}
-	o := &open{due: newPacer(), given: newPacer(), idle: clientQueue{mark: 1}, roomy: clientQueue{mark: 2}}
+	o := &open{due: begin(), given: begin(), idle: clientQueue{mark: 1}, roomy: clientQueue{mark: 2}}
 	if w.open != nil {
 		o.idle, o.roomy = w.open.idle, w.open.roomy
 	}
@@ -41,31 +44,46 @@ func (w *worker) openLoop(startNs int64) {
 
 // pace gives out what is due by now.
 func (w *worker) pace(now int64) {
-	o := w.open
-	for !o.over && o.due.dueNs <= now {
-		if o.over = o.due.done || (w.endNs > 0 && o.due.dueNs >= w.endNs); !o.over {
-			o.due.next()
-		}
+	if w.warming && now >= w.measureNs {
+		w.measure()
 	}
-	o.over = o.over || o.due.done
-	for o.given.n < o.due.n {
-		c := o.next(int32(w.r.load.Pipeline))
+	o := w.open
+	w.advance(now)
+	for !o.ended && o.given.n < o.due.n {
+		c := w.next()
 		if c == nil {
 			break
 		}
 		w.giveDue(c, now)
 	}
-	o.queueMax = max(o.queueMax, o.due.n-o.given.n)
-	if o.over && o.given.n == o.due.n && w.inFlight == 0 && !w.warming {
-		for i := range w.clients {
-			if c := &w.clients[i]; c.phase == phaseLoading {
-				w.finish(c)
-			}
-		}
+	waiting := (o.due.n - o.given.n) * int64(w.r.unit)
+	o.queueMax = max(o.queueMax, waiting)
+	if w.endNs > 0 && now >= w.endNs && !o.ended {
+		o.over, o.ended, o.unstarted = true, true, waiting
+	}
+	if o.over && (o.ended || waiting == 0 && w.endNs == 0) && w.inFlight == 0 && !w.warming {
+		w.finishAll()
 	}
 }
 
-// giveDue gives one connection its part of the queue: one request while there are connections
+// advance moves the due pacer to the clock.
+func (w *worker) advance(now int64) {
+	o := w.open
+	for !o.over && o.due.dueNs <= now {
+		if o.due.done || w.endNs > 0 && o.due.dueNs >= w.endNs {
+			o.over = true
+			return
+		}
+		if lag := now - o.due.dueNs; lag > lateNs {
+			o.lag += int64(w.r.unit)
+			o.maxLag = max(o.maxLag, lag)
+		}
+		o.due.next()
+	}
+	o.over = o.over || o.due.done
+}
+
+// giveDue gives one connection its part of the queue: one unit while there are connections
 // enough for each, more when there are not.
 func (w *worker) giveDue(c *client, now int64) {
 	o := w.open
@@ -74,17 +92,32 @@ func (w *worker) giveDue(c *client, now int64) {
 	if c.pending == 0 {
 		c.heardNs = now
 	}
-	for range min(each, int64(w.r.load.Pipeline)-int64(c.pending)) {
-		index, n := w.work.claim(1)
-		if n == 0 { // -n requests are out: the rest of the schedule is not offered
+	for range min(each, w.roomOf(c)) {
+		first, n := w.work.claim(w.r.unit)
+		for i := range n {
+			w.give(c, flight{index: first + i, dueNs: o.given.dueNs})
+		}
+		if n > 0 {
+			o.given.next()
+		}
+		if w.work.empty() { // -n requests are out: the rest of the schedule is not offered
 			o.over, o.due.n = true, o.given.n
+			w.endNs = 0
 			break
 		}
-		w.give(c, flight{index: index, dueNs: o.given.dueNs})
-		o.given.next()
 	}
 	w.room(c)
 	w.sendTracked(c)
+}
+
+// roomOf is how many units a connection may be given.
+func (w *worker) roomOf(c *client) int64 {
+	unit := int64(w.r.unit)
+	room := int64(w.r.load.Pipeline) - int64(c.pending)/unit
+	if k := w.r.load.Reconnect; k > 0 { // what is left for it until it is opened anew, in whole units
+		room = min(room, (k-c.answered-int64(c.pending)+unit-1)/unit)
+	}
+	return room
 }
 
 // room lists a connection where it belongs.
@@ -92,29 +125,38 @@ func (w *worker) room(c *client) {
 	switch {
 	case c.pending == 0:
 		w.open.idle.push(c)
-	case int(c.pending) < w.r.load.Pipeline:
+	case w.roomOf(c) > 0:
 		w.open.roomy.push(c)
 	}
 }
 
-// next takes the connection that has been idle longest, or else one with room.
-func (o *open) next(pipeline int32) *client {
-	for c := o.idle.pop(); c != nil; c = o.idle.pop() {
+// next takes the connection that has been idle longest, or else one with room; nil when there is none.
+func (w *worker) next() *client {
+	for c := w.open.idle.pop(); c != nil; c = w.open.idle.pop() {
 		if c.pending == 0 && c.phase == phaseLoading {
 			return c
 		}
 	}
-	for c := o.roomy.pop(); c != nil; c = o.roomy.pop() {
-		if c.pending < pipeline && c.phase == phaseLoading {
+	for c := w.open.roomy.pop(); c != nil; c = w.open.roomy.pop() {
+		if c.phase == phaseLoading && w.roomOf(c) > 0 {
 			return c
 		}
 	}
 	return nil
 }
 
+// finishAll takes every connection out of the round. One that is being opened follows when it is ready.
+func (w *worker) finishAll() {
+	for i := range w.clients {
+		if c := &w.clients[i]; c.phase == phaseLoading {
+			w.finish(c)
+		}
+	}
+}
+
 // started is the first byte of a request: how late is it?
 func (w *worker) started(x *flight) {
-	if x.dueNs == 0 || x.sentNs < w.measureNs {
+	if x.dueNs == 0 || x.index >= warmupFirst {
 		return
 	}
 	late := x.sentNs - x.dueNs
@@ -122,70 +164,4 @@ func (w *worker) started(x *flight) {
 	if late > lateNs {
 		w.open.late++
 	}
-}
-
-// pacing is the account of all loops.
-func (r *round) pacing(res *report.Result) *report.Pacing {
-	p := &report.Pacing{Arrival: "fixed", Schedule: r.schedule.String()}
-	if r.load.Poisson {
-		p.Arrival = "poisson"
-	}
-	for _, w := range r.workers {
-		if o := w.open; o != nil {
-			p.Due += o.due.n
-			p.Late += o.late
-			p.MaxLate = max(p.MaxLate, time.Duration(o.maxLate))
-			p.QueueMax += o.queueMax
-		}
-	}
-	lasted := time.Duration(netpoll.Now() - r.measureNs)
-	if n := r.schedule.length(); n > 0 {
-		lasted = min(lasted, n)
-	}
-	if r.load.Duration > 0 {
-		lasted = min(lasted, r.load.Duration)
-	}
-	if s := lasted.Seconds(); s > 0 {
-		p.Offered = r.schedule.offered(lasted) / s
-	}
-	p.Achieved = res.QPS()
-	if r.load.Engine == "gnet" {
-		p.Resolution = "the gnet engine keeps time to about a millisecond"
-	}
-	return p
-}
-
-// clientQueue is first in, first out; a connection stands in it at most once, which its mark tells.
-type clientQueue struct {
-	mark    uint8 // the bit of client.queued that is this queue's
-	ring    []*client
-	head, n int
-}
-
-func (q *clientQueue) push(c *client) {
-	if c.queued&q.mark != 0 {
-		return
-	}
-	c.queued |= q.mark
-	if q.n == len(q.ring) {
-		grown := make([]*client, max(2*q.n, 16))
-		for i := range q.n {
-			grown[i] = q.ring[(q.head+i)%q.n]
-		}
-		q.ring, q.head = grown, 0
-	}
-	q.ring[(q.head+q.n)%len(q.ring)] = c
-	q.n++
-}
-
-// pop returns nil when the queue is empty.
-func (q *clientQueue) pop() *client {
-	if q.n == 0 {
-		return nil
-	}
-	c := q.ring[q.head]
-	q.head = (q.head + 1) % len(q.ring)
-	q.n--
-	c.queued &^= q.mark
-	return c
 }

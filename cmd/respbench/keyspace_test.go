@@ -17,6 +17,13 @@ func readFile(t testing.TB, path string) string {
 	return string(b)
 }
 
+func writeFile(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // keys are all key names of the server.
 func (r *redisServer) keys() []string {
 	return regexp.MustCompile(`(?m)^[^*$\r\n][^\r\n]*`).FindAllString(r.ask("KEYS *"), -1)

@@ -144,6 +144,11 @@ func (s *settings) fillCommon() {
 		s.warn("Keepalive disabled. You probably need 'echo 1 > /proc/sys/net/ipv4/tcp_tw_reuse' for Linux and " +
 			"'sudo sysctl -w net.inet.tcp.msl=1000' for Mac OS X in order to use a lot of clients/requests")
 	}
+	if !s.requests.given && l.Duration == 0 {
+		for _, step := range l.Schedule { // steps and ramps last as long as they say
+			l.Duration += step.For
+		}
+	}
 	if l.Duration > 0 {
 		l.Requests = math.MaxInt64
 	}

@@ -133,6 +133,8 @@ func TestOptionsAreUnderstood(t *testing.T) {
 		{"--rps 10k:60s,20k:1m", func(o o) any { return o.Load.Schedule },
 			[]runner.RateStep{{From: 10000, To: 10000, For: time.Minute}, {From: 20000, To: 20000, For: time.Minute}}},
 		{"--rps 1k..50k:60", func(o o) any { return o.Load.Schedule }, []runner.RateStep{{From: 1000, To: 50000, For: time.Minute}}},
+		{"--rps 10k:60s,20k:1m", func(o o) any { return o.Load.Duration }, 2 * time.Minute},
+		{"--rps 10k:60s -n 5", func(o o) any { return []any{o.Load.Duration, o.Load.Requests} }, []any{time.Duration(0), int64(5)}},
 		{"--rps 5 --arrival poisson", func(o o) any { return o.Load.Poisson }, true},
 		{"--timeout 0 --connect-timeout 250ms --wait 3", func(o o) any {
 			return []time.Duration{o.Load.Timeout, o.Load.ConnectTimeout, o.Load.Wait}
