@@ -247,3 +247,31 @@ func BenchmarkFill(b *testing.B) {
 		}
 	}
 }
+
+// The pure functions that the reader of a reply asks, once for each reply that is verified.
+func BenchmarkVerify(b *testing.B) {
+	sized := benchDefaults("mixed")
+	sized.Size, _ = ParseValueSize("16-48", 1<<20)
+	for _, c := range []struct {
+		name string
+		plan *Plan
+	}{
+		{"bench=get", mustBench(b, benchDefaults("get"))},
+		{"bench=mixed", mustBench(b, benchDefaults("mixed"))},
+		{"bench=mixed/size=16-48", mustBench(b, sized)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			values := make([][]byte, 1024)
+			for i := range values {
+				values[i] = c.plan.AppendValue(nil, uint64(i))
+			}
+			b.ReportAllocs()
+			for n := range b.N {
+				i := uint64(n) % 1024
+				if c.plan.Verifies(i) && (c.plan.ValueLen(i) != len(values[i]) || c.plan.ValueMatches(i, 0, values[i]) != -1) {
+					b.Fatal("a right value does not match")
+				}
+			}
+		})
+	}
+}

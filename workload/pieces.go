@@ -100,15 +100,15 @@ func (g *Gen) makeRequest(i uint64) {
 		case pieceTag:
 			g.put(g.tag[:])
 		case pieceValue:
-			number := p.keyNumber(x)
+			number := p.keyNumber(&x)
 			g.ring(p.values.pool, p.values.offset(number), p.values.size(number))
 		case pieceColumn:
 			g.constant(p.data.cell(x.ordinal, pc.index))
 		case pieceKey:
 			g.put(p.prefix)
-			g.put(appendNumber(scratch[:0], p.keyNumber(x)))
+			g.put(appendNumber(scratch[:0], p.keyNumber(&x)))
 		default:
-			g.put(p.appendPiece(scratch[:0], c, pc, x))
+			g.put(p.appendPiece(scratch[:0], c, pc, &x))
 		}
 		if g.piecer.cut {
 			return

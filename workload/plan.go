@@ -43,6 +43,8 @@ type execution struct {
 	entry   *entry
 	first   uint64 // index of its first request: the counter of its draws
 	ordinal uint64 // it is the ordinal-th of its kind, for whatever goes in sequence
+	key     uint64 // number of its key, once it is drawn
+	drawn   bool
 }
 
 // locate finds the command of request i and the execution that it belongs to.
@@ -56,11 +58,11 @@ func (p *Plan) locate(i uint64) (*command, execution) {
 		e = p.pick(unit)
 	}
 	if len(e.commands) == 1 {
-		return &e.commands[0], execution{e, i, i}
+		return &e.commands[0], execution{entry: e, first: i, ordinal: i}
 	}
 	n := uint64(len(e.commands))
 	at := pos % n
-	return &e.commands[at], execution{e, i - at, (i - at) / n}
+	return &e.commands[at], execution{entry: e, first: i - at, ordinal: (i - at) / n}
 }
 
 func (p *Plan) pick(unit uint64) *entry {
@@ -113,8 +115,11 @@ func (p *Plan) Verifies(i uint64) bool {
 
 // ValueLen is the length in bytes of the value that belongs to the key of request i.
 func (p *Plan) ValueLen(i uint64) int {
+	if n := p.values.sizes.fixed(); n >= 0 {
+		return n
+	}
 	_, x := p.locate(i)
-	return p.values.size(p.keyNumber(x))
+	return p.values.size(p.keyNumber(&x))
 }
 
 // ValueMatches compares a piece of a reply's body, off bytes into it, with the value that belongs to the key of request i. It is
@@ -124,7 +129,7 @@ func (p *Plan) ValueMatches(i uint64, off int64, piece []byte) int {
 	if p.values.pool == nil {
 		return min(len(piece), 1) - 1
 	}
-	number := p.keyNumber(x)
+	number := p.keyNumber(&x)
 	left := max(int64(p.values.size(number))-off, 0)
 	within := piece[:min(int64(len(piece)), left)]
 	if bad := p.values.pool.mismatch(int((int64(p.values.offset(number))+off)%int64(p.values.pool.period)), within); bad >= 0 {
@@ -139,7 +144,7 @@ func (p *Plan) ValueMatches(i uint64, off int64, piece []byte) int {
 // AppendKey appends the key of request i, in a plan that has numbered keys (bench mode and mixes).
 func (p *Plan) AppendKey(dst []byte, i uint64) []byte {
 	_, x := p.locate(i)
-	return p.appendKeyNumber(dst, p.keyNumber(x))
+	return p.appendKeyNumber(dst, p.keyNumber(&x))
 }
 
 // AppendValue appends the value that belongs to the key of request i.
@@ -148,7 +153,7 @@ func (p *Plan) AppendValue(dst []byte, i uint64) []byte {
 		return dst
 	}
 	_, x := p.locate(i)
-	number := p.keyNumber(x)
+	number := p.keyNumber(&x)
 	return p.values.pool.appendTo(dst, p.values.offset(number), p.values.size(number))
 }
 
@@ -166,7 +171,7 @@ func (p *Plan) AppendArg(dst []byte, i uint64, arg int) []byte {
 		return dst
 	}
 	for k := range c.args[arg] {
-		dst = p.appendPiece(dst, c, &c.args[arg][k], x)
+		dst = p.appendPiece(dst, c, &c.args[arg][k], &x)
 	}
 	return dst
 }
@@ -175,12 +180,12 @@ func (p *Plan) AppendArg(dst []byte, i uint64, arg int) []byte {
 func (p *Plan) AppendRequest(dst []byte, i uint64) []byte {
 	c, x := p.locate(i)
 	for k := range c.pieces {
-		dst = p.appendPiece(dst, c, &c.pieces[k], x)
+		dst = p.appendPiece(dst, c, &c.pieces[k], &x)
 	}
 	return dst
 }
 
-func (p *Plan) appendPiece(dst []byte, c *command, pc *piece, x execution) []byte {
+func (p *Plan) appendPiece(dst []byte, c *command, pc *piece, x *execution) []byte {
 	switch pc.kind {
 	case pieceLiteral:
 		return append(dst, pc.literal...)
@@ -207,13 +212,13 @@ func (p *Plan) appendPiece(dst []byte, c *command, pc *piece, x execution) []byt
 // requestSize is the length of request i on the wire.
 func (p *Plan) requestSize(i uint64) int {
 	c, x := p.locate(i)
-	return p.piecesSize(c, c.pieces, x)
+	return p.piecesSize(c, c.pieces, &x)
 }
 
 // argLen is the length of an argument's body.
-func (p *Plan) argLen(c *command, arg int, x execution) int { return p.piecesSize(c, c.args[arg], x) }
+func (p *Plan) argLen(c *command, arg int, x *execution) int { return p.piecesSize(c, c.args[arg], x) }
 
-func (p *Plan) piecesSize(c *command, pieces []piece, x execution) int {
+func (p *Plan) piecesSize(c *command, pieces []piece, x *execution) int {
 	size := 0
 	for k := range pieces {
 		switch pc := &pieces[k]; pc.kind {
@@ -237,12 +242,15 @@ func (p *Plan) appendKeyNumber(dst []byte, number uint64) []byte {
 }
 
 // keyNumber is the number of the key that an execution works on.
-func (p *Plan) keyNumber(x execution) uint64 {
-	return p.keys.draw(p.streams[streamKey], x.first, x.ordinal)
+func (p *Plan) keyNumber(x *execution) uint64 {
+	if !x.drawn {
+		x.key, x.drawn = p.keys.draw(p.streams[streamKey], x.first, x.ordinal), true
+	}
+	return x.key
 }
 
 // number is what takes the place of a number placeholder.
-func (p *Plan) number(pc *piece, x execution) uint64 {
+func (p *Plan) number(pc *piece, x *execution) uint64 {
 	ordinal := x.ordinal
 	if pc.nth >= 0 {
 		ordinal = ordinal*uint64(x.entry.numbers) + uint64(pc.nth)

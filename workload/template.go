@@ -53,7 +53,7 @@ func (t *template) appendUnit(dst []byte, p *Plan) []byte {
 				dst = append(dst, "000000000000"...)
 				continue
 			}
-			dst = p.appendPiece(dst, cmd, &cmd.pieces[k], zeros)
+			dst = p.appendPiece(dst, cmd, &cmd.pieces[k], &zeros)
 		}
 	}
 	return dst
@@ -113,8 +113,8 @@ func (g *Gen) patchNumbers(place *numberPlace, unit uint64, units int) {
 	if p.keys.kind != distUniform {
 		for i := range units {
 			u := unit + uint64(i)
-			x := execution{&p.entries[0], u * n, u}
-			putNumber12(g.buf[place.at+i*t.size:], p.number(&place.source, x))
+			x := execution{entry: &p.entries[0], first: u * n, ordinal: u}
+			putNumber12(g.buf[place.at+i*t.size:], p.number(&place.source, &x))
 		}
 		return
 	}
