@@ -74,7 +74,8 @@ func (d *Decoder) Next(buf []byte) (n int, ev Event, err error) {
 	return n, ev, d.err
 }
 
-// Reply describes the reply that ended last, or the push after a Pushed event. It is valid until the next call of Next.
+// Reply describes the reply that ended last, or the push after a Pushed event. After a Body event its Kind and Len are
+// already those of the bulk string. It is valid until the next call of Next.
 func (d *Decoder) Reply() *Reply {
 	d.reply.Text = nil
 	if d.reply.isText() {
@@ -158,11 +159,11 @@ func (d *Decoder) open(n int64, attribute bool) {
 
 // frame is the innermost open aggregate.
 func (d *Decoder) frame() *int64 {
-	if i := int(d.depth) - 1; i >= len(d.near) {
-		return &d.far[i-len(d.near)]
-	} else {
+	i := int(d.depth) - 1
+	if i < len(d.near) {
 		return &d.near[i]
 	}
+	return &d.far[i-len(d.near)]
 }
 
 // ended counts a value that is whole, and every aggregate that it was the last element of. An attribute that ends is

@@ -294,6 +294,30 @@ func TestReplies(t *testing.T) {
 	}
 }
 
+// TestChunks reads all good rows as one stream in buffers of every usual size, with Run and without.
+func TestChunks(t *testing.T) {
+	var wire []byte
+	var want []string
+	for _, r := range replies {
+		if r.want != "" && !strings.Contains(r.want, "error:") && !strings.HasSuffix(r.want, "more") {
+			wire = append(wire, r.wire...)
+			want = append(want, r.want)
+		}
+	}
+	for _, size := range []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 4095, 4096, 4097, 65535, 65536, 262144, len(wire)} {
+		var cuts []int
+		for cut := size; cut < len(wire); cut += size {
+			cuts = append(cuts, cut)
+		}
+		for _, run := range []int{0, 16} {
+			w := walker{run: run}
+			if got := w.walk(wire, cuts...); digitsOnly(got) != digitsOnly(strings.Join(want, "; ")) {
+				t.Errorf("%d bytes at a time, run %d: %d events differ from the rows of the table", size, run, len(w.out))
+			}
+		}
+	}
+}
+
 func everyByte(n int) []int {
 	var cuts []int
 	for i := 1; i < n; i++ {

@@ -13,7 +13,7 @@ const (
 	MaxElements = 1<<32 - 1
 
 	// MaxDepth is the most aggregates that may be open inside each other in one reply. Redis itself nests less
-	// than ten deep; the nesting stack of the decoder stays under 9 KiB.
+	// than ten deep; the nesting stack of the decoder takes 8 bytes a level.
 	MaxDepth = 1024
 
 	// MaxKeptText is the most bytes of a simple string, an error, a double or a big number that the decoder keeps

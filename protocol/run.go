@@ -38,8 +38,9 @@ func (d *Decoder) Run(buf []byte, max int) (n, k int) {
 	return n, k
 }
 
-// runLines counts repetitions of line, a part of a Decoder's, at the start of buf. Once the first one is known to be there, buf repeats it as
-// far as it equals itself moved by one line, which needs no knowledge of the line and works in large words.
+// runLines counts repetitions of line, the start of a Decoder's line array, at the start of buf. Once the first one is
+// known to be there, buf repeats it as far as it equals itself moved by one line, which needs no pattern and compares in
+// the largest words that the machine has.
 func runLines(buf, line []byte, max int) int {
 	size := len(line)
 	if max <= 0 || len(buf) < size || !hasLine(buf, line) {

@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// Plain values, eight bytes at a time, for Next. These paths only ever accept: what they do not recognise as whole and plain they leave to the state machine,
-// which accepts or refuses it byte by byte. Tests hold both against each other at every cut.
+// Plain values, eight bytes at a time, for Next. These paths only ever accept: what they do not recognise as whole and
+// plain they leave to the state machine, which accepts or refuses it byte by byte. Tests hold both against each other at
+// every cut and with every wrong byte.
 
 const (
 	ones   = 0x0101010101010101
