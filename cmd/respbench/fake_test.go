@@ -115,6 +115,13 @@ func newFake(spec string) (fake, error) {
 		f.load = func(*fakeConn, [][]string, int) error { select {} }
 	case "errat":
 		f.load = each(errorAt(number))
+	case "lacks":
+		f.load = each(func(c *fakeConn, cmd []string, _ int) error {
+			if strings.EqualFold(cmd[0], arg) {
+				return c.send("-ERR unknown command '" + arg + "'\r\n")
+			}
+			return c.send(okReply)
+		})
 	case "slow":
 		seconds, err := strconv.ParseFloat(arg, 64)
 		if err != nil {
