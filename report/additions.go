@@ -74,6 +74,20 @@ func pacingLines(r *Result) string {
 	fmt.Fprintf(&b, "; offered %.2f/s, achieved %.2f/s (%.2f%%)\n", p.Offered, p.Achieved, 100*ratio(p.Achieved, p.Offered))
 	fmt.Fprintf(&b, "late starts: %d of %d due (%.2f%%), latest %s after its time; at most %d requests queued\n",
 		p.Late, p.Due, percent(p.Late, p.Due), shortDuration(p.MaxLate), p.QueueMax)
+	if p.Unstarted > 0 {
+		fmt.Fprintf(&b, "not begun when the time was up: %d of %d due (%.2f%%)\n", p.Unstarted, p.Due, percent(p.Unstarted, p.Due))
+	}
+	if p.Lag > 0 {
+		fmt.Fprintf(&b, "the client was late itself for %d requests (%.2f%%), at most by %s: its processor was not free\n",
+			p.Lag, percent(p.Lag, p.Due), shortDuration(p.MaxLag))
+	}
+	if p.Lag > 0 {
+		fmt.Fprintf(&b, "client lag: %d requests were noticed late by the client itself, the latest by %s: its core was not free\n",
+			p.Lag, shortDuration(p.MaxLag))
+	}
+	if p.Unstarted > 0 {
+		fmt.Fprintf(&b, "not started: %d requests were due when the time was up\n", p.Unstarted)
+	}
 	if p.Resolution != "" {
 		fmt.Fprintf(&b, "timing: %s\n", p.Resolution)
 	}

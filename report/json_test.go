@@ -25,7 +25,8 @@ func fullResult() *Result {
 	r.Server.CPU, r.Server.Save = 200*time.Millisecond, "3600 1"
 	r.Server.Nodes = []ClusterNode{{"id", "127.0.0.1:7000", "primary", true, "3600 1", "no"}}
 	r.Server.Deltas = []Delta{{"evicted_keys", 7}}
-	r.Pacing = &Pacing{1000, 990, 20000, 20, time.Millisecond, 7, "poisson", "1000:20s", "coarse"}
+	r.Pacing = &Pacing{Offered: 1000, Achieved: 990, Due: 20000, Late: 20, MaxLate: time.Millisecond, QueueMax: 7, Unstarted: 3,
+		Lag: 2, MaxLag: time.Millisecond, Arrival: "poisson", Schedule: "1000:20s", Resolution: "coarse"}
 	r.Verdict = &Verdict{"client-bound", "try --threads 2", []string{"loop 0 was busy"}}
 	r.Series = []Interval{{time.Second, 20000, 12, 10, 20, 1, 2, 3, 4, []string{"rewrite"}}}
 	r.Env = Environment{"respbench 1.0", "go1.26", "linux/amd64", "6.1", "EPYC", 2, "performance", "cubic", []string{"retbleed"}, "epoll"}

@@ -168,6 +168,12 @@ func mergePacing(a, b *Pacing) *Pacing {
 	m.Late += b.Late
 	m.MaxLate = max(a.MaxLate, b.MaxLate)
 	m.QueueMax += b.QueueMax
+	m.Unstarted += b.Unstarted
+	m.Lag += b.Lag
+	m.MaxLag = max(a.MaxLag, b.MaxLag)
+	m.Unstarted += b.Unstarted
+	m.Lag += b.Lag
+	m.MaxLag = max(a.MaxLag, b.MaxLag)
 	return &m
 }
 

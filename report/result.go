@@ -130,7 +130,10 @@ type Pacing struct {
 	Due        int64         `json:"due"`  // requests that came due in the measured part
 	Late       int64         `json:"late"` // started more than 1 ms after they were due
 	MaxLate    time.Duration `json:"max_late_ns"`
-	QueueMax   int64         `json:"queue_max"` // most requests waiting for a connection at once
+	QueueMax   int64         `json:"queue_max"`  // most requests waiting for a connection at once
+	Unstarted  int64         `json:"unstarted"`  // requests that were due but not begun when the time was up
+	Lag        int64         `json:"lag"`        // requests that the client itself noticed more than 1 ms late
+	MaxLag     time.Duration `json:"max_lag_ns"` // the latest of these
 	Arrival    string        `json:"arrival"`
 	Schedule   string        `json:"schedule"`
 	Resolution string        `json:"resolution"` // empty, or why the engine's timing is coarse

@@ -66,11 +66,19 @@ func (w *worker) write(c *client, bufs [][]byte) (n, size int) {
 
 // answered is the end of a batch.
 func (w *worker) answered(c *client) {
-	if n := w.r.load.Reconnect; n > 0 && c.answered >= n && !w.work.empty() {
-		tag := c.conn.Tag()
-		c.conn.Close()
-		w.dial(tag)
-		return
+	if !w.renewed(c) {
+		w.issue(c)
 	}
-	w.issue(c)
+}
+
+// renewed opens a connection anew that has had its number of requests.
+func (w *worker) renewed(c *client) bool {
+	n := w.r.load.Reconnect
+	if n == 0 || c.answered < n || w.work.empty() {
+		return false
+	}
+	tag := c.conn.Tag()
+	c.conn.Close()
+	w.dial(tag)
+	return true
 }

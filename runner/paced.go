@@ -19,12 +19,11 @@ type open struct {
 	over  bool        // no further unit will be due
 	ended bool        // the time is up: what is due and not begun stays so
 
-	late      int64 // requests begun more than lateNs after they were due
-	maxLate   int64
-	lag       int64 // requests that this loop noticed more than lateNs late, whatever the server did
-	maxLag    int64
-	queueMax  int64 // requests
-	unstarted int64 // requests that were due, but not begun at the end
+	late     int64 // requests begun more than lateNs after they were due
+	maxLate  int64
+	lag      int64 // requests that this loop noticed more than lateNs late, whatever the server did
+	maxLag   int64
+	queueMax int64 // requests
 }
 
 // openLoop starts the schedule at startNs; connections stay where they are.
@@ -47,6 +46,7 @@ func (w *worker) pace(now int64) {
 	if w.warming && now >= w.measureNs {
 		w.measure()
 	}
+	w.checkWork()
 	o := w.open
 	w.advance(now)
 	for !o.ended && o.given.n < o.due.n {
@@ -59,7 +59,7 @@ func (w *worker) pace(now int64) {
 	waiting := (o.due.n - o.given.n) * int64(w.r.unit)
 	o.queueMax = max(o.queueMax, waiting)
 	if w.endNs > 0 && now >= w.endNs && !o.ended {
-		o.over, o.ended, o.unstarted = true, true, waiting
+		o.over, o.ended = true, true
 	}
 	if o.over && (o.ended || waiting == 0 && w.endNs == 0) && w.inFlight == 0 && !w.warming {
 		w.finishAll()
@@ -100,14 +100,20 @@ func (w *worker) giveDue(c *client, now int64) {
 		if n > 0 {
 			o.given.next()
 		}
-		if w.work.empty() { // -n requests are out: the rest of the schedule is not offered
-			o.over, o.due.n = true, o.given.n
-			w.endNs = 0
+		if w.checkWork(); o.over && o.given.n == o.due.n {
 			break
 		}
 	}
 	w.room(c)
 	w.sendTracked(c)
+}
+
+// checkWork ends the schedule when -n requests are out: the rest of it is not offered.
+func (w *worker) checkWork() {
+	if o := w.open; w.work.empty() {
+		o.over, o.due.n = true, o.given.n
+		w.endNs = 0
+	}
 }
 
 // roomOf is how many units a connection may be given.

@@ -59,12 +59,14 @@ func (w *worker) complete(c *client, now int64) error {
 	c.class = w.classify(c, r)
 	if c.class == classError {
 		text := string(r.Text)
-		w.errors.add(text)
+		if c.first < warmupFirst {
+			w.errors.add(text)
+		}
 		if w.r.load.OnError == StopOnError {
 			return &serverError{text}
 		}
 	}
-	if w.verify.on {
+	if w.verify.on && c.first < warmupFirst {
 		w.verify.complete(c, w.r.plan, r)
 	}
 	w.count(c, 1, now)
@@ -99,7 +101,7 @@ func (w *worker) count(c *client, k int32, now int64) {
 		w.countTracked(c, k, now)
 		return
 	}
-	if c.stampNs >= w.measureNs {
+	if c.first < warmupFirst {
 		ns := now - c.stampNs
 		w.hist.RecordN(ns, int64(k))
 		w.tally[c.class] += int64(k)
@@ -109,6 +111,8 @@ func (w *worker) count(c *client, k int32, now int64) {
 			op.tally[c.class] += int64(k)
 		}
 		w.lastNs = now
+	} else {
+		w.warmed += int64(k)
 	}
 	c.first += uint64(k)
 	c.inOrder -= k

@@ -87,6 +87,9 @@ func (s *session) logLine(text string) { s.io.Log.Warn().Msg(text) }
 func (r *round) run(ctx context.Context) (*report.Result, error) {
 	threads := min(r.load.Threads, r.load.Clients)
 	r.quota = newQuota(uint64(r.load.Requests), threads, uint64(r.load.Pipeline), r.unit)
+	if len(r.schedule) > 0 && r.load.bounded() {
+		r.quota.block = r.unit // no loop may sit on work whose time has come
+	}
 	r.warmup = newQuota(math.MaxInt64, threads, uint64(r.load.Pipeline), r.unit)
 	r.warmup.next.Store(warmupFirst)
 	r.waiting.Store(int64(r.load.Clients))
@@ -140,8 +143,8 @@ func (r *round) oneReady() {
 	}
 	r.startNs = netpoll.Now()
 	r.measureNs = r.startNs + int64(r.load.Warmup)
-	if r.load.Duration > 0 {
-		r.endNs = r.measureNs + int64(r.load.Duration)
+	if limit := r.timeLimit(); limit > 0 {
+		r.endNs = r.measureNs + int64(limit)
 	}
 	if r.load.Warmup == 0 {
 		r.measured()
@@ -185,8 +188,8 @@ func (r *round) result(ctx context.Context) *report.Result {
 	used := processCPU().since(r.cpu)
 	res := &report.Result{Title: r.plan.Title, PayloadSize: r.plan.PayloadSize,
 		Clients: r.load.Clients, Threads: len(r.loops), Threaded: r.load.Threaded, Pipeline: r.load.Pipeline,
-		KeepAlive: r.load.Reconnect == 0, Asked: r.load.Requests,
-		Latency: report.NewHistogram(), Connect: report.NewHistogram(),
+		KeepAlive: r.load.Reconnect == 0,
+		Latency:   report.NewHistogram(), Connect: report.NewHistogram(),
 		Interrupted: ctx.Err() != nil, CPU: report.CPU{User: used.user, System: used.system}}
 	var errs errorCounts
 	var last int64
@@ -226,20 +229,22 @@ func (r *round) result(ctx context.Context) *report.Result {
 	res.Ops = r.opResults(ops)
 	res.Series = r.intervals()
 	if len(r.schedule) > 0 {
-		res.Pacing = r.pacing(res)
+		res.Pacing = r.pacing(res, ctx.Err() != nil)
 	}
-	if r.load.Warmup > 0 && r.warmup.next.Load() == warmupFirst {
-		res.Notes = append(res.Notes, "the warm-up sent nothing")
+	if r.load.bounded() {
+		res.Asked = r.load.Requests
 	}
+	res.Notes = r.notes(res)
 	return res
 }
 
-// lasted is the least that the measured part lasted: all of the duration, unless it was cut short.
+// lasted is the least that the measured part lasted: to its end in time, unless the requests ran out
+// or it was cut short.
 func (r *round) lasted(ctx context.Context) time.Duration {
-	if ctx.Err() != nil || r.quota.next.Load() >= r.quota.total {
+	if ctx.Err() != nil || r.load.bounded() || r.endNs == 0 {
 		return 0
 	}
-	return r.load.Duration
+	return time.Duration(r.endNs - r.measureNs)
 }
 
 func addTally(res *report.Result, t *[classes]int64) {

@@ -101,35 +101,37 @@ func (s schedule) String() string {
 	return strings.Join(legs, ",")
 }
 
-// pacer walks through one loop's part of a schedule. Equal gaps are dealt out in turn, so that the
-// loops together hold the rate exactly and never burst together; a Poisson process of rate R is
-// the sum of one with R/loops in each loop.
+// pacer walks through one loop's part of a schedule, unit by unit. Equal gaps are dealt out in turn,
+// so that the loops together hold the rate exactly and never burst together; a Poisson process of
+// rate R is the sum of one with R/loops in each loop.
 type pacer struct {
 	schedule schedule
 	startNs  int64
 	loop     int
 	loops    int
+	unit     int // requests that are due together
 	poisson  bool
 	seed     uint64
 
-	n     int64   // requests taken
-	sum   float64 // of the gaps so far, in mean gaps of this loop
-	dueNs int64   // of the next request
-	done  bool    // the schedule has ended
+	n      int64   // units taken
+	sum    float64 // of the gaps so far, in mean gaps of this loop
+	dueNs  int64   // of the next unit
+	lastNs int64   // of the unit before, where there is one
+	done   bool    // the schedule has ended
 }
 
-func newPacer(s schedule, startNs int64, loop, loops int, poisson bool, seed uint64) *pacer {
-	p := &pacer{schedule: s, startNs: startNs, loop: loop, loops: loops, poisson: poisson, seed: seed}
-	if poisson {
+// begin takes the pacer to the first unit.
+func (p *pacer) begin() {
+	if p.poisson {
 		p.sum = p.gap()
 	}
 	p.compute()
-	return p
 }
 
-// next moves on to the request behind the one that is due at p.dueNs.
+// next moves on to the unit behind the one that is due at p.dueNs.
 func (p *pacer) next() {
 	p.n++
+	p.lastNs = p.dueNs
 	if p.poisson {
 		p.sum += p.gap()
 	} else {
@@ -143,11 +145,11 @@ func (p *pacer) compute() {
 	if !p.poisson {
 		n += float64(p.loop)
 	}
-	due, ok := p.schedule.at(n)
+	due, ok := p.schedule.at(n * float64(p.unit))
 	p.dueNs, p.done = p.startNs+int64(due), !ok
 }
 
-// gap is an exponential draw of mean 1, a pure function of the seed, the loop and the request.
+// gap is an exponential draw of mean 1, a pure function of the seed, the loop and the unit.
 func (p *pacer) gap() float64 {
 	x := mix(p.seed + uint64(p.loop)<<32*0x9e3779b97f4a7c15)
 	x = mix(x + uint64(p.n)*0x9e3779b97f4a7c15)

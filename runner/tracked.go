@@ -91,7 +91,7 @@ func (w *worker) countTracked(c *client, k int32, now int64) {
 	for range k {
 		x := c.fly.pop()
 		w.inFlight--
-		if x.sentNs >= w.measureNs {
+		if x.index < warmupFirst {
 			w.tally[c.class]++
 			w.hist.Record(now - x.sentNs)
 			if w.response != nil {
@@ -103,6 +103,8 @@ func (w *worker) countTracked(c *client, k int32, now int64) {
 				op.tally[c.class]++
 			}
 			w.lastNs = now
+		} else {
+			w.warmed++
 		}
 		if c.fly.n > 0 {
 			c.first = c.fly.at(0).index

@@ -32,6 +32,7 @@ type worker struct {
 	bytesIn   int64
 	bytesOut  int64
 	lastNs    int64 // the newest counted reply
+	warmed    int64 // replies of the warm-up
 	reads     bool  // every request is a read
 	tracked   bool  // connections keep flights instead of batches
 	series    series
@@ -137,9 +138,9 @@ func (w *worker) begin() {
 	w.running = true
 	w.measureNs, w.endNs = w.r.measureNs, w.r.endNs
 	w.warming = w.measureNs > w.r.startNs
-	w.work = share{q: w.r.quota}
-	if w.warming {
-		w.work = share{q: w.r.warmup}
+	w.work = share{q: w.r.warmup}
+	if !w.warming {
+		w.work = w.r.shareOf(w.id)
 	}
 	if len(w.r.schedule) > 0 {
 		w.openLoop(w.r.startNs)
@@ -166,7 +167,7 @@ func (w *worker) enter(c *client) {
 // and is not counted; an open loop starts its schedule anew, without the backlog.
 func (w *worker) measure() {
 	w.warming = false
-	w.work = share{q: w.r.quota}
+	w.work = w.r.shareOf(w.id)
 	w.bytesIn, w.bytesOut = 0, 0
 	w.r.measured()
 	if w.open != nil {
@@ -214,7 +215,9 @@ func (w *worker) Data(conn netpoll.Conn, in *netpoll.ChainBuffer, now int64) {
 	switch {
 	case c.phase != phaseLoading:
 	case w.open != nil:
-		w.room(c)
+		if c.pending > 0 || !w.renewed(c) {
+			w.room(c)
+		}
 		w.pace(now)
 	case c.pending == 0:
 		w.answered(c)
@@ -277,6 +280,9 @@ func (w *worker) nextTick() int64 {
 	}
 	if w.open != nil && !w.open.over {
 		next = min(next, w.open.due.dueNs)
+	}
+	if w.open != nil && !w.open.ended && w.endNs > 0 {
+		next = min(next, w.endNs)
 	}
 	return next
 }

@@ -1,0 +1,58 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"respbench/report"
+)
+
+// Notes are what a reader must know to take the figures for what they are, one line each.
+
+// A closed loop hides a stall: see stallNote.
+const (
+	stallLeast = 100 * time.Millisecond // shorter ones are what a busy machine does
+	stallRatio = 20                     // times the median
+)
+
+func (r *round) notes(res *report.Result) (notes []string) {
+	if r.load.Warmup > 0 {
+		if note := r.warmupNote(); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	if res.Pacing == nil {
+		if note := stallNote(res); note != "" {
+			notes = append(notes, note)
+		}
+	} else if n := res.Pacing.Unstarted; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d requests were due but not begun when the time was up; the response times do not have them", n))
+	}
+	return notes
+}
+
+func (r *round) warmupNote() string {
+	if r.warmup.next.Load() == warmupFirst {
+		return "the warm-up sent nothing"
+	}
+	for _, w := range r.workers {
+		if w.warmed > 0 {
+			return ""
+		}
+	}
+	return "no request of the warm-up was answered"
+}
+
+// stallNote says what a closed loop leaves out when a reply took far longer than usual: the requests
+// that its connection would have sent in the meantime, each of which would have waited as well.
+func stallNote(res *report.Result) string {
+	h := res.Latency
+	longest, median := time.Duration(h.Max()), time.Duration(h.Percentile(50))
+	if longest < stallLeast || longest < stallRatio*median || median == 0 {
+		return ""
+	}
+	batch := max(res.Pipeline, 1)
+	omitted := int64(longest/median) * int64(batch)
+	return fmt.Sprintf("closed loop: a connection that waited %.1f ms for a reply sent nothing meanwhile, about %d requests at its usual pace; the percentiles omit their waiting (--rps shows it)",
+		longest.Seconds()*1e3, omitted)
+}
