@@ -22,7 +22,7 @@ func Additions(w io.Writer, r *Result) error {
 		b.WriteString(readWarning(r))
 	}
 	for _, part := range []func(*Result) string{
-		connectLine, overRangeLine, redirectLines, pacingLines, serverLines, verdictLines, noteLines,
+		connectLine, overRangeLine, redirectLines, pacingLines, responseLines, serverLines, verdictLines, noteLines,
 	} {
 		for line := range strings.Lines(part(r)) {
 			if r.Mode == "" {
@@ -60,7 +60,7 @@ func redirectLines(r *Result) string {
 	return "retried after: " + strings.Join(parts, ", ") + "\n"
 }
 
-// pacingLines are the open loop's account, with the response time beside the service time.
+// pacingLines are the open loop's account.
 func pacingLines(r *Result) string {
 	p := r.Pacing
 	if p == nil {
@@ -81,21 +81,19 @@ func pacingLines(r *Result) string {
 		fmt.Fprintf(&b, "the client was late itself for %d requests (%.2f%%), at most by %s: its processor was not free\n",
 			p.Lag, percent(p.Lag, p.Due), shortDuration(p.MaxLag))
 	}
-	if p.Lag > 0 {
-		fmt.Fprintf(&b, "client lag: %d requests were noticed late by the client itself, the latest by %s: its core was not free\n",
-			p.Lag, shortDuration(p.MaxLag))
-	}
-	if p.Unstarted > 0 {
-		fmt.Fprintf(&b, "not started: %d requests were due when the time was up\n", p.Unstarted)
-	}
 	if p.Resolution != "" {
 		fmt.Fprintf(&b, "timing: %s\n", p.Resolution)
 	}
-	if r.Response != nil {
-		b.WriteString(latencyLine("service time, from write to reply (ms)", r.latency()))
-		b.WriteString(latencyLine("response time, from due to reply (ms)", r.Response))
-	}
 	return b.String()
+}
+
+// responseLines set the two times of a paced round side by side.
+func responseLines(r *Result) string {
+	if r.Response == nil {
+		return ""
+	}
+	return latencyLine("service time, from write to reply (ms)", r.latency()) +
+		latencyLine("response time, from due to reply (ms)", r.Response)
 }
 
 // serverLines are the server's own figures of the measured part.

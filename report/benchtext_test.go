@@ -75,7 +75,7 @@ func TestAdditions(t *testing.T) {
 	r.Redirects = []Count{{"MOVED", 3}, {"ASK", 1}}
 	r.OverRange = 2
 	r.Pacing = &Pacing{Offered: 1000, Achieved: 990, Due: 20000, Late: 20, MaxLate: 1500 * time.Microsecond,
-		QueueMax: 7, Arrival: "poisson", Schedule: "1000:20s", Resolution: "gnet's timer has a resolution of 1 ms"}
+		QueueMax: 7, Lag: 3, MaxLag: 2 * time.Millisecond, Unstarted: 4, Arrival: "poisson", Schedule: "1000:20s", Resolution: "gnet's timer has a resolution of 1 ms"}
 	r.Server.CPU = 200 * time.Millisecond
 	r.Server.Deltas = []Delta{{"total_commands_processed", 20000}, {"used_cpu_us_per_command", 9.871}}
 	r.Verdict = &Verdict{Word: "client-bound", Advice: "try --threads 2", Reasons: []string{"loop 0 was busy 99 % of the time", "the server used 60 % of a core"}}
