@@ -24,9 +24,11 @@ func writeFile(t testing.TB, path, content string) {
 	}
 }
 
-// keys are all key names of the server.
-func (r *redisServer) keys() []string {
-	return regexp.MustCompile(`(?m)^[^*$\r\n][^\r\n]*`).FindAllString(r.ask("KEYS *"), -1)
+// keys are the key names of database 0.
+func (r *redisServer) keys() []string { return r.keysOf("0") }
+
+func (r *redisServer) keysOf(db string) []string {
+	return regexp.MustCompile(`(?m)^[^*$\r\n][^\r\n]*`).FindAllString(r.ask("SELECT "+db, "KEYS *")[len(okReply):], -1)
 }
 
 // C83: a range above 2^31 is not cut to 32 bits.
