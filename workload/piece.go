@@ -31,13 +31,14 @@ func literalPiece(text string) piece { return piece{kind: pieceLiteral, literal:
 
 // command is one kind of request, compiled.
 type command struct {
-	op     int       // index into Plan.ops
-	pieces []piece   // the whole request as it goes to the wire
-	args   [][]piece // the argument bodies alone, for routing
-	size   int       // bytes on the wire; -1 when they change from request to request
-	miss   bool      // a null reply means that the key is missing
-	writes bool      // it stores the key's value
-	known  bool      // the reply must be the key's value
+	op       int       // index into Plan.ops
+	template int       // its number among all commands of the plan
+	pieces   []piece   // the whole request as it goes to the wire
+	args     [][]piece // the argument bodies alone, for routing
+	size     int       // bytes on the wire; -1 when they change from request to request
+	miss     bool      // a null reply means that the key is missing
+	writes   bool      // it stores the key's value
+	known    bool      // the reply must be the key's value
 }
 
 // newCommand encodes args as an array of bulk strings.

@@ -25,6 +25,7 @@ type Plan struct {
 	prefix  []byte // of __key__
 	streams []stream
 	data    *Dataset
+	count   int  // commands of all entries
 	tag     bool // some argument holds {tag}
 
 	template *template // for requests that keep their length
@@ -286,6 +287,8 @@ func (p *Plan) finish(seed uint64, streams int) *Plan {
 	p.entries[len(p.entries)-1].upTo = math.MaxUint64
 	for e := range p.entries {
 		for c := range p.entries[e].commands {
+			p.entries[e].commands[c].template = p.count
+			p.count++
 			for _, pc := range p.entries[e].commands[c].pieces {
 				p.tag = p.tag || pc.kind == pieceTag
 			}
