@@ -54,7 +54,7 @@ func resultCharts(results []*Result, t texts) section {
 	var s section
 	for _, r := range results {
 		if r.latency().Count() > 0 {
-			l := &lineChart{title: t.f("latency chart", shorten(r.name(), 30), "")}
+			l := &lineChart{title: t.f("latency of", shorten(r.name(), 40))}
 			if r.Response != nil && r.Response.Count() > 0 {
 				l.curves = []curve{latencyCurve(t.f("service", ""), r.latency()), latencyCurve(t.f("response", ""), r.Response)}
 				l.curves[0].name, l.curves[1].name = strings.Trim(l.curves[0].name, ":： "), strings.Trim(l.curves[1].name, ":： ")
@@ -64,7 +64,7 @@ func resultCharts(results []*Result, t texts) section {
 			s.charts = append(s.charts, l.percentiles(t))
 		}
 		if len(r.Series) > 1 {
-			l := &lineChart{title: t.f("rate chart", shorten(r.name(), 30), ""), xLabel: t.f("seconds axis"), yLabel: t.f("rate axis")}
+			l := &lineChart{title: t.f("rate of", shorten(r.name(), 40)), xLabel: t.f("seconds axis"), yLabel: t.f("rate axis")}
 			addRate(l, r.name(), r.Series)
 			s.charts = append(s.charts, l)
 		}

@@ -244,7 +244,7 @@ func TestSuiteFileComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*SuiteResult{customersSuite(t), brokenSuite()} {
+	for _, s := range []*SuiteResult{customersSuite(t), brokenSuite(), {}, {Systems: []System{{Strategies: []Strategy{{}}}}}} {
 		var b bytes.Buffer
 		if err := WriteSuiteJSON(&b, s); err != nil {
 			t.Fatal(err)

@@ -118,12 +118,34 @@ func (l *lineChart) percentiles(t texts) *lineChart {
 	return l
 }
 
+// ratePoints is how many points a rate curve has at most: more than there are places for would only make
+// the file large.
+const ratePoints = 240
+
+// thin joins neighbouring steps of a long series: requests add up, the worst p99 stays.
+func thin(series []Interval) []Interval {
+	group := (len(series) + ratePoints - 1) / ratePoints
+	if group < 2 {
+		return series
+	}
+	var out []Interval
+	for part := range slices.Chunk(series, group) {
+		joined := Interval{At: part[len(part)-1].At}
+		for i := range part {
+			joined.Requests += part[i].Requests
+			joined.P99 = max(joined.P99, part[i].P99)
+			joined.Events = append(joined.Events, part[i].Events...)
+		}
+		out = append(out, joined)
+	}
+	return out
+}
+
 // addRate adds a time series and its events.
 func addRate(l *lineChart, name string, series []Interval) {
 	c := curve{name: name}
 	before := time.Duration(0)
-	for i := range series {
-		s := &series[i]
+	for _, s := range thin(series) {
 		y := math.NaN()
 		if width := (s.At - before).Seconds(); width > 0 {
 			y = float64(s.Requests) / width

@@ -93,6 +93,8 @@ var words = map[string][2]string{
 	"percentile axis":  {"percentile", "百分位"},
 	"ms axis":          {"milliseconds (log)", "毫秒（对数）"},
 	"rate chart":       {"%s %s: rate over time", "%s %s：速率随时间变化"},
+	"latency of":       {"%s: latency by percentile", "%s：延迟百分位曲线"},
+	"rate of":          {"%s: rate over time", "%s：速率随时间变化"},
 	"rate note":        {"the median round of each strategy", "各策略取中位数轮次"},
 	"seconds axis":     {"seconds", "秒"},
 	"rate axis":        {"requests per second", "每秒请求数"},
