@@ -13,7 +13,7 @@ import (
 func Additions(w io.Writer, r *Result) error {
 	var b strings.Builder
 	if r.Mode == "" {
-		b.WriteString("Additions:\n")
+		b.WriteString("\nAdditions:\n")
 		b.WriteString(latencyLine("  latency(ms)", r.latency()))
 		for line := range strings.Lines(string(appendResources(nil, r))) {
 			b.WriteString("  " + line)
