@@ -90,3 +90,12 @@ func (d *Dataset) used() bool { return len(d.columns) > 0 }
 func (d *Dataset) cell(ordinal uint64, column int) []byte {
 	return d.columns[column].cells[ordinal%uint64(len(d.rows))]
 }
+
+// longest is the length of the longest cell of a used column.
+func (d *Dataset) longest(column int) int {
+	n := 0
+	for _, cell := range d.columns[column].cells {
+		n = max(n, len(cell))
+	}
+	return n
+}

@@ -3,6 +3,7 @@ package workload
 import (
 	"encoding/binary"
 	"math/bits"
+	"strconv"
 )
 
 // Decimal digits without a table and without a loop: a number is split into two halves that sit in lanes of one 64-bit word, and
@@ -42,6 +43,15 @@ func putNumber12(dst []byte, v uint64) {
 	hi := v / 1e8
 	binary.LittleEndian.PutUint32(dst, digits4(uint32(hi)))
 	binary.LittleEndian.PutUint64(dst[4:], digits8(uint32(v-hi*1e8)))
+}
+
+// appendNumber appends v in decimal.
+func appendNumber(dst []byte, v uint64) []byte {
+	if v >= 1e8 {
+		return strconv.AppendUint(dst, v, 10)
+	}
+	n := decimalLen(v)
+	return binary.LittleEndian.AppendUint64(dst, digits8(uint32(v))>>(8*uint(8-n)&63))[:len(dst)+n]
 }
 
 var powersOf10 = [32]uint64{

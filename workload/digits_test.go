@@ -47,10 +47,14 @@ func TestDigits4(t *testing.T) {
 	}
 }
 
-func TestDecimalLen(t *testing.T) {
+func TestDecimal(t *testing.T) {
 	for _, v := range append(numbersToTry(1e18), 1e19, 1<<64-1) {
-		if got, want := decimalLen(v), len(strconv.FormatUint(v, 10)); got != want {
-			t.Fatalf("%d: %d digits, want %d", v, got, want)
+		want := strconv.FormatUint(v, 10)
+		if got := decimalLen(v); got != len(want) {
+			t.Fatalf("%d: %d digits, want %d", v, got, len(want))
+		}
+		if got := string(appendNumber([]byte("x"), v)); got != "x"+want {
+			t.Fatalf("%d is written %q", v, got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"strconv"
 )
@@ -26,6 +27,7 @@ const (
 	valueNone  valueCopy = iota // no request has one
 	valueShort                  // at most moveSize bytes: one copy of constant size, for requests without a value as well
 	valueLong
+	valueSized // of many sizes
 )
 
 // keyed is the form of a plan with one or two commands, each with the key as first and at most the value as second argument.
@@ -33,6 +35,7 @@ type keyed struct {
 	layouts [2][16]layout // by command and number of digits
 	upTo    uint64        // requests whose draw is at most this are of the first command
 	maxSize int           // bytes of the longest request
+	minSize int           // bytes of the shortest
 	twoPart bool          // some image is longer than one part
 	values  valueCopy
 }
@@ -40,31 +43,36 @@ type keyed struct {
 // layout is a request up to its value, and where its parts begin. All places come from here, so that one addition leads to the next
 // request.
 type layout struct {
-	image [2][imageSize]byte // with zero bytes for the digits
-	mask  uint64             // the bytes that are digits in the word that ends with the last digit
-	word  uint64             // the other bytes of that word
-	size  int                // bytes of the request
-	last  uint8              // where that word begins
-	value uint8              // where the value begins; size, without a value
-	end   uint8              // valueShort: where the "\r\n" behind the value begins; size, without a value
+	image  [2][imageSize]byte // with zero bytes for the digits
+	mask   uint64             // the bytes that are digits in the word that ends with the last digit
+	word   uint64             // the other bytes of that word
+	size   int                // bytes of the request; valueSized: without the value's size, the value and their ends
+	last   uint8              // where that word begins
+	value  uint8              // where the value begins, valueSized: the digits of its size; size, without a value
+	end    uint8              // valueShort: where the "\r\n" behind the value begins; size, without a value
+	valued bool
 }
 
-// newKeyed is nil when the plan has another form, or values that are large or of many sizes.
+// newKeyed is nil when the plan has another form, or large values.
 func newKeyed(p *Plan) *keyed {
 	value := p.values.sizes.fixed()
-	if p.unit != 1 || len(p.entries) > 2 || p.values.pool == nil || value < 0 || value >= refMin {
+	if p.unit != 1 || len(p.entries) > 2 || p.values.pool == nil || p.values.sizes.Max() >= refMin {
 		return nil
 	}
-	k := &keyed{upTo: p.entries[0].upTo}
+	k := &keyed{upTo: p.entries[0].upTo, minSize: math.MaxInt}
 	for e := range p.entries {
 		cmd := &p.entries[e].commands[0]
 		if !isKeyed(cmd) {
 			return nil
 		}
 		if len(cmd.args) == 3 {
-			k.values = valueShort
-			if value > moveSize {
+			switch {
+			case value < 0:
+				k.values = valueSized
+			case value > moveSize:
 				k.values = valueLong
+			default:
+				k.values = valueShort
 			}
 		}
 		for digits := 1; digits <= placeholderLen; digits++ {
@@ -75,7 +83,12 @@ func newKeyed(p *Plan) *keyed {
 			}
 			l := newLayout(head, digits, len(cmd.args) == 3, value)
 			k.layouts[e][digits] = l
-			k.maxSize = max(k.maxSize, l.size)
+			size := l.size
+			if k.values == valueSized && l.valued {
+				size += len("16383\r\n") + p.values.sizes.Max() + len("\r\n")
+			}
+			k.maxSize = max(k.maxSize, size)
+			k.minSize = min(k.minSize, l.size)
 			k.twoPart = k.twoPart || l.value > imageSize
 		}
 	}
@@ -92,8 +105,12 @@ func newLayout(head []byte, digits int, hasValue bool, value int) layout {
 	var image [2 * imageSize]byte
 	key := copy(image[:], head)
 	n := key + digits + copy(image[key+digits:], "\r\n")
-	l := layout{last: uint8(key + digits - 8), size: n}
-	if hasValue {
+	l := layout{last: uint8(key + digits - 8), size: n, valued: hasValue}
+	switch {
+	case hasValue && value < 0:
+		n += copy(image[n:], "$")
+		l.size = n
+	case hasValue:
 		n += copy(image[n:], "$"+strconv.Itoa(value)+"\r\n")
 		l.size = n + value + 2
 	}
@@ -110,17 +127,18 @@ func newLayout(head []byte, digits int, hasValue bool, value int) layout {
 
 func (g *Gen) fillKeyed(first uint64, k, skip int) {
 	p := g.plan
-	k = min(k, g.ahead/p.keyed.maxSize)
-	if need := k*p.keyed.maxSize + window; len(g.buf) < need {
+	k = min(k, g.ahead/p.keyed.minSize)
+	if need := min(k*p.keyed.maxSize, g.ahead) + window; len(g.buf) < need {
 		g.buf = make([]byte, min(2*need, g.ahead+window))
 	}
 	if cap(g.ends) < k {
-		n := min(2*k, g.ahead/p.keyed.maxSize)
+		n := min(2*k, g.ahead/p.keyed.minSize)
 		g.ends, g.draws = make([]int, n), make([]uint64, n)
 	}
-	g.ends, g.draws = g.ends[:k], g.draws[:k]
+	g.draws = g.draws[:k]
 	g.drawKeyed(first, g.draws)
-	size := p.keyed.make(g.buf, g.draws, g.ends, &p.values)
+	made, size := p.keyed.make(g.buf, g.ahead-p.keyed.maxSize, g.draws, g.ends[:k], &p.values)
+	g.ends = g.ends[:made]
 	if skip > 0 {
 		for i := range g.ends {
 			g.ends[i] -= skip
@@ -157,10 +175,14 @@ func (g *Gen) drawKeyed(first uint64, draws []uint64) {
 	}
 }
 
-// make makes one request for each draw, says in ends where each ends, and returns the bytes of all.
-func (k *keyed) make(buf []byte, draws []uint64, ends []int, v *values) int {
+// make makes one request for each draw, as long as one begins at limit or before. It says in ends where each ends, and returns how
+// many they are and the bytes of all.
+func (k *keyed) make(buf []byte, limit int, draws []uint64, ends []int, v *values) (made, size int) {
 	pos := 0
 	for i, draw := range draws[:len(ends)] {
+		if pos > limit {
+			return i, pos
+		}
 		number := draw &^ secondCommand
 		l := &k.layouts[draw>>63&1][decimalLen(number)&15]
 		w := (*[window]byte)(buf[pos:])
@@ -176,15 +198,30 @@ func (k *keyed) make(buf []byte, draws []uint64, ends []int, v *values) int {
 		if k.values == valueShort {
 			copyValue((*[moveSize]byte)(w[l.value:]), (*[moveSize]byte)(v.pool.b[v.offset(number):]))
 			binary.LittleEndian.PutUint16(w[l.end:], '\r'|'\n'<<8)
-		} else if k.values == valueLong && l.size > int(l.value) {
-			value := buf[pos+int(l.value) : pos+l.size]
-			n := copy(value[:len(value)-2], v.pool.b[v.offset(number):])
-			copy(value[n:], "\r\n")
+			pos += l.size
+		} else if k.values == valueNone || !l.valued {
+			pos += l.size
+		} else {
+			pos += int(l.value)
+			if k.values == valueSized {
+				pos += putSize(buf[pos:], v.size(number))
+			}
+			n := v.size(number)
+			copy(buf[pos:pos+n], v.pool.b[v.offset(number):])
+			binary.LittleEndian.PutUint16(buf[pos+n:], '\r'|'\n'<<8)
+			pos += n + 2
 		}
-		pos += l.size
 		ends[i] = pos
 	}
-	return pos
+	return len(ends), pos
+}
+
+// putSize writes n below 10^8 in decimal and "\r\n" at the start of dst, and a few bytes of rubbish behind; it returns their number.
+func putSize(dst []byte, n int) int {
+	digits := decimalLen(uint64(n))
+	binary.LittleEndian.PutUint64(dst, digits8(uint32(n))>>(8*uint(8-digits)&63))
+	binary.LittleEndian.PutUint16(dst[digits:], '\r'|'\n'<<8)
+	return digits + 2
 }
 
 // copyImage copies 64 bytes through registers, 16 at a time: a larger move between arrays would call memmove, as they might overlap.

@@ -36,6 +36,7 @@ type command struct {
 	pieces   []piece   // the whole request as it goes to the wire
 	args     [][]piece // the argument bodies alone, for routing
 	size     int       // bytes on the wire; -1 when they change from request to request
+	short    int       // bytes on the wire at most, when none of them go by reference; else -1
 	miss     bool      // a null reply means that the key is missing
 	writes   bool      // it stores the key's value
 	known    bool      // the reply must be the key's value

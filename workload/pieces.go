@@ -74,7 +74,13 @@ func (g *Gen) fillPieces(first uint64, k, skip int) {
 	g.piecer = piecer{skip: skip, room: g.ahead}
 	for i := range uint64(k) {
 		before, out, made := g.piecer, len(g.out), len(g.buf)
-		g.makeRequest(first + i)
+		c, x := g.plan.locate(first + i)
+		if c.short >= 0 && c.short <= g.piecer.room && g.piecer.skip == 0 {
+			g.appendShort(c, &x)
+			g.ends = append(g.ends, g.ahead-g.piecer.room)
+			continue
+		}
+		g.makeRequest(c, &x)
 		if g.piecer.cut {
 			if i > 0 {
 				g.piecer, g.out, g.buf = before, g.out[:out], g.buf[:made]
@@ -86,10 +92,26 @@ func (g *Gen) fillPieces(first uint64, k, skip int) {
 	g.closeRun()
 }
 
-// makeRequest makes request i.
-func (g *Gen) makeRequest(i uint64) {
+// appendShort makes a request of which all is copied and for all of which there is room.
+func (g *Gen) appendShort(c *command, x *execution) {
+	buf := g.buf
+	for k := range c.pieces {
+		switch pc := &c.pieces[k]; pc.kind {
+		case pieceLiteral:
+			buf = append(buf, pc.literal...)
+		case pieceTag:
+			buf = append(buf, g.tag[:]...)
+		default:
+			buf = g.plan.appendPiece(buf, c, pc, x)
+		}
+	}
+	g.piecer.room -= len(buf) - len(g.buf)
+	g.buf = buf
+}
+
+// makeRequest makes the part of a request that the window leaves.
+func (g *Gen) makeRequest(c *command, x *execution) {
 	p := g.plan
-	c, x := p.locate(i)
 	var scratch [64]byte
 	for k := range c.pieces {
 		switch pc := &c.pieces[k]; pc.kind {
@@ -100,15 +122,15 @@ func (g *Gen) makeRequest(i uint64) {
 		case pieceTag:
 			g.put(g.tag[:])
 		case pieceValue:
-			number := p.keyNumber(&x)
+			number := p.keyNumber(x)
 			g.ring(p.values.pool, p.values.offset(number), p.values.size(number))
 		case pieceColumn:
 			g.constant(p.data.cell(x.ordinal, pc.index))
 		case pieceKey:
 			g.put(p.prefix)
-			g.put(appendNumber(scratch[:0], p.keyNumber(&x)))
+			g.put(appendNumber(scratch[:0], p.keyNumber(x)))
 		default:
-			g.put(p.appendPiece(scratch[:0], c, pc, &x))
+			g.put(p.appendPiece(scratch[:0], c, pc, x))
 		}
 		if g.piecer.cut {
 			return

@@ -1,9 +1,6 @@
 package workload
 
-import (
-	"math"
-	"strconv"
-)
+import "math"
 
 // Plan says what request i of a round is; i counts over all connections and begins at 0. A Plan does not change after it is
 // built and may be used by all loops at once.
@@ -27,6 +24,7 @@ type Plan struct {
 	data    *Dataset
 	count   int  // commands of all entries
 	tag     bool // some argument holds {tag}
+	known   bool // some reply must be the key's value
 
 	template *template // for requests that keep their length
 	keyed    *keyed    // for bench mode with small values
@@ -50,20 +48,30 @@ type execution struct {
 
 // locate finds the command of request i and the execution that it belongs to.
 func (p *Plan) locate(i uint64) (*command, execution) {
-	unit, pos := i, uint64(0)
-	if p.unit > 1 {
-		unit, pos = i/uint64(p.unit), i%uint64(p.unit)
-	}
-	e := &p.entries[0]
-	if len(p.entries) > 1 {
-		e = p.pick(unit)
-	}
-	if len(e.commands) == 1 {
+	e, at := p.find(i)
+	if at == 0 && len(e.commands) == 1 {
 		return &e.commands[0], execution{entry: e, first: i, ordinal: i}
 	}
-	n := uint64(len(e.commands))
-	at := pos % n
-	return &e.commands[at], execution{entry: e, first: i - at, ordinal: (i - at) / n}
+	return &e.commands[at], execution{entry: e, first: i - at, ordinal: (i - at) / uint64(len(e.commands))}
+}
+
+// command finds the command of request i.
+func (p *Plan) command(i uint64) *command {
+	e, at := p.find(i)
+	return &e.commands[at]
+}
+
+// find finds the entry of request i and which of the entry's commands it is.
+func (p *Plan) find(i uint64) (*entry, uint64) {
+	if p.unit == 1 {
+		if len(p.entries) == 1 {
+			return &p.entries[0], 0
+		}
+		return p.pick(i), 0
+	}
+	unit, pos := i/uint64(p.unit), i%uint64(p.unit)
+	e := p.pick(unit)
+	return e, pos % uint64(len(e.commands))
 }
 
 func (p *Plan) pick(unit uint64) *entry {
@@ -80,8 +88,7 @@ func (p *Plan) Ops() []string { return p.ops }
 
 // Op is the index into Ops of request i.
 func (p *Plan) Op(i uint64) int {
-	c, _ := p.locate(i)
-	return c.op
+	return p.command(i).op
 }
 
 // Unit is the number of requests that belong together, such as those of MULTI … EXEC: requests n·Unit to n·Unit+Unit-1 go to one
@@ -98,29 +105,23 @@ func (p *Plan) HasTag() bool { return p.tag }
 
 // Reads tells whether a null reply to request i is a miss: the key that it asks for does not exist.
 func (p *Plan) Reads(i uint64) bool {
-	c, _ := p.locate(i)
-	return c.miss
+	return p.command(i).miss
 }
 
 // Writes tells whether request i stores the value of its key.
 func (p *Plan) Writes(i uint64) bool {
-	c, _ := p.locate(i)
-	return c.writes
+	return p.command(i).writes
 }
 
 // Verifies tells whether a non-null reply to request i must be the value of its key.
-func (p *Plan) Verifies(i uint64) bool {
-	c, _ := p.locate(i)
-	return c.known
-}
+func (p *Plan) Verifies(i uint64) bool { return p.known && p.command(i).known }
 
 // ValueLen is the length in bytes of the value that belongs to the key of request i.
 func (p *Plan) ValueLen(i uint64) int {
 	if n := p.values.sizes.fixed(); n >= 0 {
 		return n
 	}
-	_, x := p.locate(i)
-	return p.values.size(p.keyNumber(&x))
+	return p.values.size(p.keyOf(i))
 }
 
 // ValueMatches compares a piece of a reply's body, off bytes into it, with the value that belongs to the key of request i. It is
@@ -131,21 +132,20 @@ func (p *Plan) ValueMatches(i uint64, off int64, piece []byte) int {
 		return min(len(piece), 1) - 1
 	}
 	number := p.keyNumber(&x)
+	start := p.values.offset(number) + int(off&int64(p.values.pool.period-1))
 	left := max(int64(p.values.size(number))-off, 0)
-	within := piece[:min(int64(len(piece)), left)]
-	if bad := p.values.pool.mismatch(int((int64(p.values.offset(number))+off)%int64(p.values.pool.period)), within); bad >= 0 {
+	if int64(len(piece)) <= left {
+		return p.values.pool.mismatch(start, piece)
+	}
+	if bad := p.values.pool.mismatch(start, piece[:left]); bad >= 0 {
 		return bad
 	}
-	if len(within) < len(piece) {
-		return len(within)
-	}
-	return -1
+	return int(left)
 }
 
 // AppendKey appends the key of request i, in a plan that has numbered keys (bench mode and mixes).
 func (p *Plan) AppendKey(dst []byte, i uint64) []byte {
-	_, x := p.locate(i)
-	return p.appendKeyNumber(dst, p.keyNumber(&x))
+	return p.appendKeyNumber(dst, p.keyOf(i))
 }
 
 // AppendValue appends the value that belongs to the key of request i.
@@ -153,15 +153,13 @@ func (p *Plan) AppendValue(dst []byte, i uint64) []byte {
 	if p.values.pool == nil {
 		return dst
 	}
-	_, x := p.locate(i)
-	number := p.keyNumber(&x)
+	number := p.keyOf(i)
 	return p.values.pool.appendTo(dst, p.values.offset(number), p.values.size(number))
 }
 
 // Args is the number of arguments of request i, its command name included.
 func (p *Plan) Args(i uint64) int {
-	c, _ := p.locate(i)
-	return len(c.args)
+	return len(p.command(i).args)
 }
 
 // AppendArg appends argument arg of request i; argument 0 is the command name. A {tag} appears as it stands. Nothing is appended
@@ -238,8 +236,41 @@ func (p *Plan) piecesSize(c *command, pieces []piece, x *execution) int {
 	return size
 }
 
+// shortSize is the largest length of a command of which nothing is large enough to go by reference; -1 for other commands.
+func (p *Plan) shortSize(c *command) int {
+	total, part := 0, 0
+	for k := range c.pieces {
+		switch pc := &c.pieces[k]; pc.kind {
+		case pieceKey:
+			part = len(p.prefix) + placeholderLen
+		case pieceValue:
+			part = p.values.sizes.Max()
+		case pieceColumn:
+			part = p.data.longest(pc.index)
+		case pieceLength:
+			part = 24
+		default:
+			part = fixedSize(c.pieces[k : k+1])
+		}
+		if part >= refMin {
+			return -1
+		}
+		total += part
+	}
+	return total
+}
+
 func (p *Plan) appendKeyNumber(dst []byte, number uint64) []byte {
 	return appendNumber(append(dst, p.prefix...), number)
+}
+
+// keyOf is the number of the key of request i.
+func (p *Plan) keyOf(i uint64) uint64 {
+	if p.unit == 1 && p.keys.kind == distUniform {
+		return scale(p.streams[streamKey].at(i), p.keys.n)
+	}
+	_, x := p.locate(i)
+	return p.keyNumber(&x)
 }
 
 // keyNumber is the number of the key that an execution works on.
@@ -259,11 +290,8 @@ func (p *Plan) number(pc *piece, x *execution) uint64 {
 	return p.keys.draw(p.streams[pc.index], x.first, ordinal)
 }
 
-func appendNumber(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 10) }
-
 func appendBulkHeader(dst []byte, n int) []byte {
-	dst = strconv.AppendInt(append(dst, '$'), int64(n), 10)
-	return append(dst, '\r', '\n')
+	return append(appendNumber(append(dst, '$'), uint64(n)), '\r', '\n')
 }
 
 // size is the length of the whole execution on the wire; -1 when it changes.
@@ -289,6 +317,8 @@ func (p *Plan) finish(seed uint64, streams int) *Plan {
 		for c := range p.entries[e].commands {
 			p.entries[e].commands[c].template = p.count
 			p.count++
+			p.entries[e].commands[c].short = p.shortSize(&p.entries[e].commands[c])
+			p.known = p.known || p.entries[e].commands[c].known
 			for _, pc := range p.entries[e].commands[c].pieces {
 				p.tag = p.tag || pc.kind == pieceTag
 			}

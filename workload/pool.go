@@ -1,9 +1,6 @@
 package workload
 
-import (
-	"bytes"
-	"sync"
-)
+import "sync"
 
 // Values are never made one by one: each is a slice of a pool that is read as a ring, so that a value of a gigabyte costs no more
 // memory than the pool, and a comparison with a reply is a comparison of memory. A pool is made at its first use.
@@ -21,7 +18,7 @@ const (
 // pool is a ring of bytes. Its first refMin bytes are repeated behind its end, so that a small value is always one slice.
 type pool struct {
 	b      []byte // period + refMin bytes
-	period int
+	period int    // a power of two
 }
 
 func newPool(period int, fill func(b []byte)) *pool {
@@ -33,7 +30,7 @@ func newPool(period int, fill func(b []byte)) *pool {
 
 // at is the longest slice that starts at ring offset off and has at most n bytes; off may be beyond the period.
 func (p *pool) at(off, n int) []byte {
-	off %= p.period
+	off &= p.period - 1
 	return p.b[off:min(off+n, len(p.b))]
 }
 
@@ -49,17 +46,27 @@ func (p *pool) appendTo(dst []byte, off, n int) []byte {
 
 // mismatch is the index of the first byte of b that differs from the ring at off; -1 when all are equal.
 func (p *pool) mismatch(off int, b []byte) int {
+	start := off & (p.period - 1)
+	if end := start + len(b); end <= len(p.b) && string(p.b[start:end]) == string(b) {
+		return -1
+	}
 	for done := 0; done < len(b); {
 		want := p.at(off+done, len(b)-done)
 		got := b[done : done+len(want)]
-		if !bytes.Equal(want, got) {
-			for i := range want {
-				if want[i] != got[i] {
-					return done + i
-				}
-			}
+		if string(want) != string(got) {
+			return done + firstDifference(want, got)
 		}
 		done += len(want)
+	}
+	return -1
+}
+
+// firstDifference is the index of the first byte in which a and b, of the same length, differ; -1 when they are equal.
+func firstDifference(a, b []byte) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
 	}
 	return -1
 }
