@@ -21,6 +21,13 @@ func (d *Decoder) Run(buf []byte, max int) (n, k int) {
 	}
 	line := d.line[:d.lineLen]
 	size := len(line)
+	if size <= 8 && len(buf) >= 8 && d.reply.Kind != Integer {
+		// Most calls that find nothing end here.
+		x := binary.LittleEndian.Uint64(buf) ^ binary.LittleEndian.Uint64(d.line[:])
+		if x<<(64-8*uint(size)) != 0 {
+			return 0, 0
+		}
+	}
 	if d.reply.Kind == BulkString && !d.reply.Null {
 		if d.Bodies {
 			return 0, 0
