@@ -32,13 +32,10 @@ func (s *settings) options(command []string) (runner.Options, error) {
 	if err := s.takePassword(); err != nil {
 		return *o, err
 	}
-	if err := s.checkTLS(); err != nil {
-		return *o, err
-	}
 	if err := o.Validate(); err != nil {
 		return *o, usagef("%s", err)
 	}
-	return *o, nil
+	return *o, s.checkTLS()
 }
 
 // chooseMode decides between redis-benchmark's mode and bench.c's. A command or a test beside an option of bench.c

@@ -47,7 +47,8 @@ func TestSignalsEndTheRun(t *testing.T) {
 				if took := time.Since(asked); o.code != c.code || took > time.Second {
 					t.Errorf("exit code %d, want %d, after %v", o.code, c.code, took)
 				}
-				if !strings.Contains(o.stdout+o.stderr, "interrupted") {
+				// With -l the signal may come between two rounds, and then there is nothing partial.
+				if !strings.Contains(o.stdout+o.stderr, "interrupted") && !strings.HasPrefix(c.args, "-l") {
 					t.Errorf("the partial result is not marked:\n%s%s", o.stdout, o.stderr)
 				}
 			})
