@@ -29,7 +29,7 @@ type journal struct {
 	file logFile
 	off  int64 // where the next record goes: the end of the records written
 
-	ahead  bool  // fill up in advance
+	ahead  int64 // bytes to fill up in advance, 0 for none
 	filled int64 // end of the file, at least off
 
 	written atomic.Int64 // off for the syncing goroutine
@@ -83,9 +83,9 @@ func (j *journal) write(records []byte) error {
 
 func (j *journal) put(records []byte) error {
 	end := j.off + int64(len(records))
-	if j.ahead && end > j.filled && len(records) < fillBelow {
-		if _, err := j.file.WriteAt(make([]byte, fillAhead), j.filled); err == nil {
-			j.filled += fillAhead
+	if j.ahead > 0 && end > j.filled && len(records) < fillBelow {
+		if _, err := j.file.WriteAt(make([]byte, j.ahead), j.filled); err == nil {
+			j.filled += j.ahead
 		} else if err := j.file.Truncate(j.filled); err != nil {
 			return err
 		}

@@ -47,7 +47,6 @@ type slabClass struct {
 
 func newPoolMemory() *poolMemory {
 	m := &poolMemory{runClass: []uint8{0}} // run 0 is never used: ref 0 is none
-	m.pages = append(m.pages, new([pageBytes]byte))
 	for size := 2 * unit; size <= largestSlot; size += max(unit, 1<<(bits.Len(uint(size))-4)) {
 		m.classes = append(m.classes, slabClass{size: size})
 	}

@@ -76,7 +76,9 @@ func newOplog(fsync string, j *journal, log zerolog.Logger) *oplog {
 	l := &oplog{fsync: fsync, journal: j, log: log, stop: make(chan struct{}), period: syncEvery, wake: func() {}}
 	l.work.L, l.room.L = &l.mu, &l.mu
 	l.size.Store(j.off)
-	j.ahead = fsync == FsyncAlways
+	if fsync == FsyncAlways {
+		j.ahead = fillAhead
+	}
 	return l
 }
 

@@ -114,7 +114,6 @@ func replay(file logFile, apply func(op, [][]byte) error, progress func(off, siz
 		}
 		r.skip(recordRoom + len(payload))
 	}
-	end.good = r.off
 	return end, judge(r, &end)
 }
 
@@ -129,10 +128,11 @@ func badHead(head []byte, r *logReader, end *logEnd) error {
 }
 
 // judge looks at what follows the last good record: every mark in it counts, and a whole record behind a bad place is a sign
-// of damage, unless a sector of zeros lies between, as a crash leaves when it wrote the later sectors first.
+// of damage, unless a sector lies between that is zeros to its end, as a crash leaves when it wrote the later sectors first.
 func judge(r *logReader, end *logEnd) error {
 	const sector = 512
 	zeros, hole, first := 0, false, true // zeros: bytes of 0 up to here
+	end.good = r.off
 	for r.off < r.size {
 		if err := r.fill(recordRoom); err != nil {
 			return err
@@ -148,7 +148,7 @@ func judge(r *logReader, end *logEnd) error {
 				zeros, end.torn = 0, true
 			}
 			r.skip(1)
-			hole = hole || zeros >= sector && r.off%sector == 0
+			hole = hole || r.off%sector == 0 && int64(zeros) >= min(sector, r.off-end.good)
 			continue
 		case op(payload[0]) == opMark && len(payload) == 9:
 			end.synced = max(end.synced, int64(min(binary.LittleEndian.Uint64(payload[1:]), math.MaxInt64)))

@@ -68,13 +68,7 @@ func New(o Options) (*Server, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{
-		opts:    o,
-		started: time.Now(),
-		store:   newStore(o.Allocator),
-		clients: map[*client]struct{}{},
-		counts:  counters{calls: make([]callCount, len(commands))},
-	}
+	s := newServer(o)
 	if o.Persistence == PersistNone {
 		return s, nil
 	}
@@ -91,6 +85,16 @@ func New(o Options) (*Server, error) {
 	}
 	s.lock = lock
 	return s, nil
+}
+
+func newServer(o Options) *Server {
+	return &Server{
+		opts:    o,
+		started: time.Now(),
+		store:   newStore(o.Allocator),
+		clients: map[*client]struct{}{},
+		counts:  counters{calls: make([]callCount, len(commands))},
+	}
 }
 
 // Run serves until Stop is called or a client sends SHUTDOWN. ready is called once with the port when clients may connect.
