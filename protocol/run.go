@@ -21,38 +21,25 @@ func (d *Decoder) Run(buf []byte, max int) (n, k int) {
 	}
 	line := d.line[:d.lineLen]
 	size := len(line)
-	if size <= 8 && len(buf) >= 8 && d.reply.Kind != Integer {
-		// Most calls that find nothing end here.
-		x := binary.LittleEndian.Uint64(buf) ^ binary.LittleEndian.Uint64(d.line[:])
-		if x<<(64-8*uint(size)) != 0 {
-			return 0, 0
-		}
-	}
-	if d.reply.Kind == BulkString && !d.reply.Null {
-		if d.Bodies {
-			return 0, 0
-		}
+	switch {
+	case d.reply.Kind == Integer:
+		k = d.runInts(buf, line, max)
+	case max <= 0 || !hasLine(buf, line):
+		return 0, 0 // where nothing repeats, most calls end here
+	case d.reply.Kind != BulkString || d.reply.Null:
+		k = runLines(buf, size, max)
+	case !d.Bodies:
 		size += int(d.reply.Len) + len("\r\n")
 		k = runBulks(buf, line, size, max)
-	} else {
-		k = runLines(buf, line, max)
-		if k < max && d.reply.Kind == Integer {
-			k += d.runInts(buf[k*size:], size, max-k)
-		}
 	}
 	n = k * size
 	d.base += int64(n)
 	return n, k
 }
 
-// runLines counts repetitions of line, the start of a Decoder's line array, at the start of buf. Once the first one is
-// known to be there, buf repeats it as far as it equals itself moved by one line, which needs no pattern and compares in
-// the largest words that the machine has.
-func runLines(buf, line []byte, max int) int {
-	size := len(line)
-	if max <= 0 || len(buf) < size || !hasLine(buf, line) {
-		return 0
-	}
+// runLines counts repetitions of the line of size bytes that buf begins with. Having the first one, buf repeats it as far
+// as it equals itself moved by one line, which needs no pattern and compares in the largest words that the machine has.
+func runLines(buf []byte, size, max int) int {
 	end := min(max, len(buf)/size) * size
 	same := size
 	for same < end {
@@ -67,12 +54,12 @@ func runLines(buf, line []byte, max int) int {
 	return same / size
 }
 
-// hasLine tells whether buf, which is at least as long, begins with line.
+// hasLine tells whether buf begins with line, the start of a Decoder's line array.
 func hasLine(buf, line []byte) bool {
 	if len(buf) >= 8 && len(line) <= 8 {
 		return (binary.LittleEndian.Uint64(buf)^binary.LittleEndian.Uint64(line[:8]))<<(64-8*uint(len(line))) == 0
 	}
-	return bytes.Equal(buf[:len(line)], line)
+	return bytes.HasPrefix(buf, line)
 }
 
 // common is the length of the common prefix of a and b, which are equally long.
@@ -92,20 +79,26 @@ func common(a, b []byte) int {
 // maxRunInt is the longest line of an integer that two overlapping words cover with digits in both: 13 digits.
 const maxRunInt = 16
 
-// runInts counts positive integers with lines of size bytes at the start of buf, and keeps the last of them.
-func (d *Decoder) runInts(buf []byte, size, max int) int {
-	if d.line[1] == '-' || size > maxRunInt {
-		return 0
+// runInts counts integers with a line as long as the last one at the start of buf, and keeps the last of them. Often they
+// are all the same; a negative one has to be.
+func (d *Decoder) runInts(buf, line []byte, max int) (k int) {
+	size := len(line)
+	if max > 0 && hasLine(buf, line) {
+		k = runLines(buf, size, max)
+		buf = buf[k*size:]
 	}
-	k := countInts(buf, size, max)
-	if k > 0 {
-		copy(d.line[:], buf[(k-1)*size:k*size])
-		d.reply.Int = atoi(d.line[1 : size-2])
+	if k == max || line[1] == '-' || size > maxRunInt {
+		return k
+	}
+	if more := countInts(buf, size, max-k); more > 0 {
+		copy(line, buf[(more-1)*size:])
+		d.reply.Int = atoi(line[1 : size-2])
+		k += more
 	}
 	return k
 }
 
-// countInts is the loop of runInts.
+// countInts counts positive integers of any value with lines of size bytes.
 func countInts(buf []byte, size, max int) int {
 	s := shapeOf(size)
 	k := 0
