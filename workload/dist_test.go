@@ -39,6 +39,8 @@ func TestDistributions(t *testing.T) {
 		{"uniform", 1000, func(float64) float64 { return 1 }},
 		{"zipf:1", 1000, zipf(1)},
 		{"zipf:0.99", 1000, zipf(0.99)},
+		{"zipf:0.9999", 1000, zipf(0.9999)},
+		{"zipf:1.0000000001", 1000, zipf(1)},
 		{"zipf:0.5", 1000, zipf(0.5)},
 		{"zipf:2", 1000, zipf(2)},
 		{"zipf:1.2", 7, zipf(1.2)},

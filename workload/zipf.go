@@ -8,12 +8,14 @@ import "math"
 type zipf struct {
 	n          float64
 	s          float64
+	rest       float64 // 1-s
+	perRest    float64 // 1/(1-s)
 	top, span  float64 // integral at n+½, and what to add to reach the integral at 1½ minus 1
 	acceptance float64
 }
 
 func newZipf(n uint64, s float64) zipf {
-	z := zipf{n: float64(n), s: s}
+	z := zipf{n: float64(n), s: s, rest: 1 - s, perRest: 1 / (1 - s)}
 	z.top = z.integral(z.n + 0.5)
 	z.span = z.integral(1.5) - 1 - z.top
 	z.acceptance = 2 - z.inverse(z.integral(2.5)-z.weight(2))
@@ -38,12 +40,19 @@ func (z *zipf) weight(x float64) float64 { return math.Exp(-z.s * math.Log(x)) }
 // integral is an antiderivative of weight: (x^(1-s) - 1) / (1-s), or log x for s = 1.
 func (z *zipf) integral(x float64) float64 {
 	l := math.Log(x)
-	return expm1Ratio((1-z.s)*l) * l
+	return expm1Ratio(z.rest*l) * l
 }
 
-// inverse is the inverse function of integral.
+// inverse is the inverse function of integral: (1 + (1-s)·y)^(1/(1-s)). Away from s = 1 the plain formula is exact enough and costs
+// half; at s = 1 it is e^y.
 func (z *zipf) inverse(y float64) float64 {
-	t := max(y*(1-z.s), -1) // rounding could take it below
+	t := max(y*z.rest, -1) // rounding could take it below
+	switch {
+	case z.rest == 0:
+		return math.Exp(y)
+	case math.Abs(z.rest) > 1e-3:
+		return math.Exp(math.Log(1+t) * z.perRest)
+	}
 	return math.Exp(log1pRatio(t) * y)
 }
 
