@@ -29,6 +29,9 @@ func benchTitle(r *Result) string {
 	case "get":
 		return fmt.Sprintf("get (%s)", oneLine(r.GetCmd))
 	}
+	if r.SetCmd == "" && r.GetCmd == "" {
+		return fmt.Sprintf("%s (%d commands)", r.Mode, len(r.Ops)) // --mix
+	}
 	return fmt.Sprintf("%s (%s/%s)", r.Mode, oneLine(r.SetCmd), oneLine(r.GetCmd))
 }
 

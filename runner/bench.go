@@ -37,7 +37,10 @@ func (s *session) bench(ctx context.Context) error {
 	}
 	s.describe(res)
 	res.Mode, res.Keyspace, res.ValueSize = o.Op, o.Keyspace, spec.Size.Max()
-	res.SetCmd, res.GetCmd, res.Prefilled = o.SetCmd, o.GetCmd, prefilled
+	res.Prefilled = prefilled
+	if len(o.Mix) == 0 {
+		res.SetCmd, res.GetCmd = o.SetCmd, o.GetCmd
+	}
 	if err := s.printBench(res); err != nil {
 		return err
 	}

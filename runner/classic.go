@@ -26,6 +26,7 @@ func (s *session) classic(ctx context.Context) error {
 		}
 	}
 	for {
+		s.results = nil
 		for _, p := range plans {
 			if err := s.classicRound(ctx, p); err != nil {
 				return err
@@ -122,10 +123,11 @@ func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
 	return context.Cause(ctx)
 }
 
-// describe adds to a result what the session knows.
+// describe adds to a result what the session knows, and keeps it for what is made of all rounds together.
 func (s *session) describe(res *report.Result) {
 	res.Server, res.Env = s.server, s.env
 	res.Seed, res.Precision, res.Command = s.o.Seed, s.o.Output.Precision, s.o.CommandLine
+	s.results = append(s.results, res)
 }
 
 func (s *session) printClassic(res *report.Result) error {

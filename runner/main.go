@@ -74,28 +74,37 @@ type session struct {
 	tls    *tls.Config // nil: plain TCP
 	server report.Server
 	env    report.Environment
+
+	results []*report.Result // of the rounds that have ended; with -l of the last pass alone
 }
 
 // Main carries out o, which has been validated. An error of type *Error or Interrupt knows its
 // exit code; any other means 1.
 func Main(ctx context.Context, o Options, out IO) error {
 	s := &session{o: &o, io: out, env: environment(o.Load.Engine)}
+	outs, err := s.openOutputs()
+	if err != nil {
+		return err
+	}
+	return s.interruptedOr(ctx, outs.finish(s.measure(ctx)))
+}
+
+// measure does the rounds.
+func (s *session) measure(ctx context.Context) error {
+	o := s.o
 	err := s.prepare(ctx)
 	if err == nil && o.Load.Wait > 0 {
 		err = s.awaitServer(ctx)
 	}
-	if err != nil {
-		return s.interruptedOr(ctx, err)
-	}
 	switch {
+	case err != nil:
+		return err
 	case o.Mode == Bench:
-		err = s.bench(ctx)
+		return s.bench(ctx)
 	case o.Classic.Idle:
-		err = s.idle(ctx)
-	default:
-		err = s.classic(ctx)
+		return s.idle(ctx)
 	}
-	return s.interruptedOr(ctx, err)
+	return s.classic(ctx)
 }
 
 // interruptedOr prefers the signal to the errors that it caused.
