@@ -85,7 +85,7 @@ func (s *Server) rrange(c *client, args [][]byte) {
 			}
 			value, _ := recordValue(rec)
 			found = append(found, key, value)
-			return int64(len(found)) < 2*limit
+			return int64(len(found)/2) < limit
 		})
 	}
 	s.array(len(found))
