@@ -88,13 +88,11 @@ func (s *Server) push(args [][]byte, front bool) {
 // count reads the count of a pop and sends the error when it is not one.
 func (s *Server) count(arg []byte) (int64, bool) {
 	n, ok := protocol.ParseInt(arg)
-	switch {
-	case !ok:
-		s.fail(errNotInt)
-	case n < 0:
+	if !ok || n < 0 {
 		s.fail("ERR value is out of range, must be positive")
+		return 0, false
 	}
-	return n, ok && n >= 0
+	return n, true
 }
 
 func pick[T any](cond bool, yes, no T) T {

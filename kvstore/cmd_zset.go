@@ -63,10 +63,10 @@ func (z *zset) remove(m string) bool {
 	return there
 }
 
-// parseScore reads a score as Redis does, but for hexadecimal ones.
+// parseScore reads a score as Redis does, but for hexadecimal ones. Minus zero becomes zero, as it does in Redis's small sets.
 func parseScore(b []byte) (float64, bool) {
 	f, err := strconv.ParseFloat(string(b), 64)
-	return f, err == nil && !math.IsNaN(f) && !strings.ContainsAny(string(b), "_xX")
+	return f + 0, err == nil && !math.IsNaN(f) && !strings.ContainsAny(string(b), "_xX")
 }
 
 func (s *Server) zadd(c *client, args [][]byte) {
