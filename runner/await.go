@@ -45,7 +45,7 @@ func (s *session) isReady(ctx context.Context) error {
 	defer c.close()
 	v, err := c.do("PING")
 	if err == nil && isError(v) && strings.HasPrefix(v.Str, "LOADING") {
-		return &serverError{v.Str}
+		return &serverError{text: v.Str}
 	}
 	return err
 }

@@ -38,6 +38,9 @@ type client struct {
 	greeted  int     // prefix replies so far
 	queued   uint8   // the queues of the open loop that it stands in
 	fly      flights // instead of batch and stamps, where requests are tracked
+
+	node *nodeState   // that the connection belongs to; nil without --cluster
+	held []heldFlight // redirected commands of the transaction that is being answered
 }
 
 // stamp is one write: when it was made and how many requests it began.
@@ -67,5 +70,5 @@ func (c *client) nextStamp() {
 
 // reset makes the state that of a connection not yet made.
 func (c *client) reset() {
-	*c = client{later: c.later[:0], fly: flights{buf: c.fly.buf}}
+	*c = client{later: c.later[:0], fly: flights{buf: c.fly.buf}, queued: c.queued, node: c.node, held: c.held[:0]}
 }

@@ -25,6 +25,11 @@ type control struct {
 
 // openControl connects and authenticates, but neither selects nor negotiates.
 func (s *session) openControl(ctx context.Context) (*control, error) {
+	return s.openControlAt(ctx, s.ep)
+}
+
+// openControlAt is openControl to any node of a cluster.
+func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*control, error) {
 	limit := s.o.Load.ConnectTimeout
 	dialCtx := ctx
 	if limit > 0 {
@@ -32,12 +37,12 @@ func (s *session) openControl(ctx context.Context) (*control, error) {
 		dialCtx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	conn, err := dialAny(dialCtx, s.ep)
+	conn, err := dialAny(dialCtx, ep)
 	if err == nil {
 		conn, err = s.secured(dialCtx, conn)
 	}
 	if err != nil {
-		return nil, connectError(s.ep, err)
+		return nil, connectError(ep, err)
 	}
 	c := &control{conn: conn, limit: limit, buf: make([]byte, 16<<10)}
 	c.stop = context.AfterFunc(ctx, func() { conn.Close() }) // a signal ends a command that waits
@@ -46,7 +51,7 @@ func (s *session) openControl(ctx context.Context) (*control, error) {
 	for _, args := range prefixCommands(&t) {
 		v, err := c.do(args...)
 		if err == nil {
-			err = nodeError(s.ep, v)
+			err = nodeError(ep, v)
 		}
 		if err != nil {
 			c.close()
@@ -125,25 +130,33 @@ var errNoConfig = errors.New("WARNING: Could not fetch server CONFIG")
 // probe connects once before the load and asks for the server's configuration. A server that does
 // not answer CONFIG is measured all the same; one that wants a password is not.
 func (s *session) probe(ctx context.Context) error {
+	if s.o.Target.Cluster {
+		return s.probeCluster(ctx)
+	}
 	c, err := s.openControl(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.close()
+	s.server, err = s.config(ctx, c, s.ep)
+	return err
+}
+
+// config asks for what redis-benchmark shows of a server's configuration.
+func (s *session) config(ctx context.Context, c *control, ep *netpoll.Endpoint) (conf report.Server, err error) {
 	var got [2]string
 	for i, name := range []string{"save", "appendonly"} {
 		v, err := c.do("CONFIG", "GET", name)
 		switch {
 		case err == nil && isError(v) && (strings.HasPrefix(v.Str, "NOAUTH") || strings.HasPrefix(v.Str, "WRONGPASS")):
-			return nodeError(s.ep, v)
+			return conf, nodeError(ep, v)
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
+			return conf, context.Cause(ctx)
 		case err != nil || isError(v) || len(v.Elems) != 2:
 			fmt.Fprintln(s.io.Stderr, errNoConfig)
-			return nil
+			return conf, nil
 		}
 		got[i] = v.Elems[1].Str
 	}
-	s.server = report.Server{HasConfig: true, Save: got[0], AppendOnly: got[1]}
-	return nil
+	return report.Server{HasConfig: true, Save: got[0], AppendOnly: got[1]}, nil
 }

@@ -13,10 +13,15 @@ import (
 	"respbench/protocol"
 )
 
-// serverError is an error reply that ended the run.
-type serverError struct{ text string }
+// serverError is an error reply that ended the run. In a cluster it names the node.
+type serverError struct{ text, node string }
 
-func (e *serverError) Error() string { return "Error from server: " + e.text }
+func (e *serverError) Error() string {
+	if e.node != "" {
+		return "Error from server " + e.node + ": " + e.text
+	}
+	return "Error from server: " + e.text
+}
 
 // errNoRequest is what a reply is that nobody asked for.
 var errNoRequest = errors.New("Error: reply without a pending request")

@@ -83,7 +83,7 @@ func (h *idler) Data(_ netpoll.Conn, in *netpoll.ChainBuffer, _ int64) {
 	case err != nil:
 		h.fail(lostError(err))
 	case n > 0 && isError(v):
-		h.fail(&serverError{v.Str})
+		h.fail(&serverError{text: v.Str})
 	case n > 0 && v.Kind != protocol.Push:
 		h.fail(errNoRequest)
 	}

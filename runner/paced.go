@@ -49,7 +49,10 @@ func (w *worker) pace(now int64) {
 	w.checkWork()
 	o := w.open
 	w.advance(now)
-	for !o.ended && o.given.n < o.due.n {
+	if w.router != nil {
+		w.routeDue()
+	}
+	for w.router == nil && !o.ended && o.given.n < o.due.n {
 		c := w.next()
 		if c == nil {
 			break
@@ -60,8 +63,11 @@ func (w *worker) pace(now int64) {
 	o.queueMax = max(o.queueMax, waiting)
 	if w.endNs > 0 && now >= w.endNs && !o.ended {
 		o.over, o.ended = true, true
+		if w.router != nil {
+			o.given.n -= int64(w.router.dropUnsent()) / int64(w.r.unit)
+		}
 	}
-	if o.over && (o.ended || waiting == 0 && w.endNs == 0) && w.inFlight == 0 && !w.warming {
+	if o.over && (o.ended || waiting == 0 && w.endNs == 0) && w.idle() && !w.warming {
 		w.finishAll()
 	}
 }

@@ -7,11 +7,15 @@ import (
 )
 
 // prefixOf makes the commands of a new connection, in redis-benchmark's order: AUTH,
-// CLIENT TRACKING, SELECT, HELLO. They are neither measured nor counted.
+// CLIENT TRACKING, SELECT, HELLO, and valkey-benchmark's READONLY. They are neither measured nor counted.
 func prefixOf(t *Target) prefix {
 	var p prefix
 	for _, args := range prefixCommands(t) {
 		p.bytes = protocol.AppendCommand(p.bytes, args...)
+		p.replies++
+	}
+	if t.Cluster && t.ReadFrom != ReadFromPrimaries {
+		p.bytes = protocol.AppendCommand(p.bytes, "READONLY") // a replica would redirect everything
 		p.replies++
 	}
 	return p

@@ -59,14 +59,19 @@ func (w *worker) complete(c *client, now int64) error {
 	c.class = w.classify(c, r)
 	if c.class == classError {
 		text := string(r.Text)
+		if w.router != nil {
+			if handled, err := w.redirected(c, text); handled || err != nil {
+				return err
+			}
+		}
 		if c.first < warmupFirst {
 			w.errors.add(text)
 		}
 		if w.r.load.OnError == StopOnError {
-			return &serverError{text}
+			return &serverError{text, w.nodeName(c)}
 		}
 	}
-	if w.verify.on && c.first < warmupFirst {
+	if w.verify.on && c.first < warmupFirst && !w.repeated(c) {
 		w.verify.complete(c, w.r.plan, r)
 	}
 	w.count(c, 1, now)
@@ -136,7 +141,7 @@ func (w *worker) greet(c *client, in *netpoll.ChainBuffer) {
 			continue
 		}
 		if v.Kind == protocol.Error || v.Kind == protocol.BulkError {
-			w.r.fail(&serverError{v.Str})
+			w.r.fail(&serverError{v.Str, w.nodeName(c)})
 			return
 		}
 		c.greeted++

@@ -12,6 +12,10 @@ type flight struct {
 	index  uint64
 	dueNs  int64 // when the schedule wanted it begun; 0 in a closed loop
 	sentNs int64 // when its first byte was written; 0 = not yet
+
+	slot  int16  // in a cluster: of its key or tag, or noSlot
+	tries uint16 // how often it was redirected
+	flags uint8  // askingFlight, silent, single, asking
 }
 
 // flights is a ring; the first sent of its n flights are wholly written.
@@ -40,6 +44,13 @@ func (f *flights) pop() flight {
 	f.head = (f.head + 1) & (len(f.buf) - 1)
 	f.n--
 	f.sent--
+	return x
+}
+
+// take is pop for a queue of flights that are not sent.
+func (f *flights) take() flight {
+	x := f.pop()
+	f.sent = 0
 	return x
 }
 
@@ -91,7 +102,9 @@ func (w *worker) countTracked(c *client, k int32, now int64) {
 	for range k {
 		x := c.fly.pop()
 		w.inFlight--
-		if x.index < warmupFirst {
+		switch {
+		case x.flags&uncounted != 0:
+		case x.index < warmupFirst:
 			w.tally[c.class]++
 			w.hist.Record(now - x.sentNs)
 			if w.response != nil {
@@ -103,7 +116,7 @@ func (w *worker) countTracked(c *client, k int32, now int64) {
 				op.tally[c.class]++
 			}
 			w.lastNs = now
-		} else {
+		default:
 			w.warmed++
 		}
 		if c.fly.n > 0 {
@@ -113,4 +126,21 @@ func (w *worker) countTracked(c *client, k int32, now int64) {
 	c.inOrder -= k
 	c.pending -= k
 	c.answered += int64(k)
+}
+
+// replied goes on after replies on c have been read.
+func (w *worker) replied(c *client, now int64) {
+	if w.router != nil {
+		w.servedNode(c, now)
+		return
+	}
+	if c.pending > 0 || !w.renewed(c) {
+		w.room(c)
+	}
+	w.pace(now)
+}
+
+// idle tells that no request is in flight, and in a cluster that none waits for another try.
+func (w *worker) idle() bool {
+	return w.inFlight == 0 && (w.router == nil || w.router.settled())
 }
