@@ -323,6 +323,12 @@ func (c *epollConn) arm(events uint32) error {
 	return os.NewSyscallError("epoll_ctl mod", unix.EpollCtl(c.loop.epfd, unix.EPOLL_CTL_MOD, int(c.fd), &ev))
 }
 
+func (c *epollConn) CloseWrite() {
+	if c.fd >= 0 {
+		_ = unix.Shutdown(int(c.fd), unix.SHUT_WR) // fails when the other end is gone: the read says so
+	}
+}
+
 func (c *epollConn) Close() { c.shut() }
 
 // shut frees the descriptor, the chunks and the slot. The kernel drops the registration itself.

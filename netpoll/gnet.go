@@ -11,6 +11,7 @@ import (
 
 	"github.com/panjf2000/gnet/v2"
 	"github.com/panjf2000/gnet/v2/pkg/logging"
+	"golang.org/x/sys/unix"
 )
 
 // The gnet engine: the portable one. Each Loop is a gnet client with one event loop.
@@ -356,6 +357,12 @@ func (l *gnetLoop) unstick() {
 	if len(l.stuck) > 0 && !l.polling {
 		l.polling = true
 		time.AfterFunc(gnetPoll, func() { l.execute(l.unstick) })
+	}
+}
+
+func (c *gnetConn) CloseWrite() {
+	if c.c != nil && !c.closing {
+		_ = unix.Shutdown(c.c.Fd(), unix.SHUT_WR) // fails when the other end is gone: the read says so
 	}
 }
 

@@ -39,6 +39,9 @@ type Conn interface {
 	Write(p []byte) int
 	// Writev is Write for several slices. It may change the elements of bufs, not their bytes.
 	Writev(bufs [][]byte) int
+	// CloseWrite says that nothing more will be written; what the other end still says is received,
+	// and its own close reported.
+	CloseWrite()
 	// Close ends the connection; no further call of the handler names it.
 	Close()
 	// LocalAddr and RemoteAddr are for messages; they allocate.

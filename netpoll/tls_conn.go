@@ -169,10 +169,23 @@ func (c *tlsConn) Close() {
 	if c.closed {
 		return
 	}
+	c.sayGoodbye()
+	c.shut()
+}
+
+// CloseWrite sends the closing alert and then the engine's end of stream.
+func (c *tlsConn) CloseWrite() {
+	if c.closed || c.conn == nil {
+		return
+	}
+	c.sayGoodbye()
+	c.conn.CloseWrite()
+}
+
+func (c *tlsConn) sayGoodbye() {
 	if c.hs == nil && len(c.pending) == 0 && c.tls.CloseWrite() == nil {
 		c.sendOut()
 	}
-	c.shut()
 }
 
 // shut frees everything, the engine's connection too.

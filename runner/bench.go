@@ -30,12 +30,11 @@ func (s *session) bench(ctx context.Context) error {
 	r := s.newRound(plan)
 	r.verify, r.missIsBad, r.conflicts = o.Verify, there, expectsConflicts(o.SetCmd)
 	stop := s.watchLong(r, "bench "+o.Op, r.load.Requests)
-	res, err := r.run(ctx)
+	res, err := s.watched(ctx, r)
 	stop()
 	if err != nil {
 		return err
 	}
-	s.describe(res)
 	res.Mode, res.Keyspace, res.ValueSize = o.Op, o.Keyspace, spec.Size.Max()
 	res.Prefilled = prefilled
 	if len(o.Mix) == 0 {
@@ -119,9 +118,7 @@ func (s *session) prefill(ctx context.Context, spec workload.BenchOptions) (writ
 	if err != nil {
 		return 0, false, err
 	}
-	r := s.newRound(plan)
-	r.load.Requests, r.load.OnError = plan.Requests, StopOnError
-	r.load.Pipeline = max(r.load.Pipeline, prefillPipeline)
+	r := s.unmeasured(plan)
 	r.conflicts = expectsConflicts(o.SetCmd)
 	stop := s.watchLong(r, "prefill", plan.Requests)
 	res, err := r.run(ctx)
@@ -132,14 +129,31 @@ func (s *session) prefill(ctx context.Context, spec workload.BenchOptions) (writ
 	return res.Requests, true, context.Cause(ctx)
 }
 
-// prefillPipeline is the least depth of the unmeasured writes.
+// prefillPipeline is the least depth of what is not measured.
 const prefillPipeline = 64
+
+// unmeasured is a round of a plan that knows its own number of requests, as fast as it goes.
+func (s *session) unmeasured(plan *workload.Plan) *round {
+	r := s.newRound(plan)
+	r.load.Requests, r.load.OnError = plan.Requests, StopOnError
+	r.load.Pipeline = max(r.load.Pipeline, prefillPipeline)
+	r.load.Warmup, r.load.Duration, r.schedule, r.interval = 0, 0, nil, 0
+	return r
+}
 
 // probeKeys reads keys spread over the keyspace and counts those that are missing.
 func (s *session) probeKeys(ctx context.Context, spec workload.BenchOptions) (missing int64, err error) {
 	plan, err := workload.Probe(spec)
 	if err != nil {
 		return 0, err
+	}
+	if s.cluster != nil { // one connection does not reach all keys
+		r := s.unmeasured(plan)
+		res, err := r.run(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return res.Misses, nil
 	}
 	c, err := s.openControl(ctx)
 	if err != nil {
@@ -160,7 +174,7 @@ func (s *session) probeKeys(ctx context.Context, spec workload.BenchOptions) (mi
 		case err != nil:
 			return missing, err
 		case isError(v):
-			return missing, &serverError{v.Str}
+			return missing, &serverError{text: v.Str}
 		case v.Null:
 			missing++
 		}
@@ -178,7 +192,7 @@ func (c *control) setUp(t *Target) error {
 			return err
 		}
 		if isError(v) {
-			return &serverError{v.Str}
+			return &serverError{text: v.Str}
 		}
 	}
 	return nil

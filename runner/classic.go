@@ -98,6 +98,9 @@ func quotedList(names []string) string {
 
 // classicRound measures one test and prints it.
 func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
+	if err := s.setUp(ctx, p); err != nil {
+		return err
+	}
 	r := s.newRound(p)
 	out := &s.o.Output
 	stop := func() {}
@@ -105,15 +108,15 @@ func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
 		line := &classicProgress{w: s.io.Stdout, title: p.Title}
 		stop = watch(r, line.draw, line.wipe)
 	}
-	res, err := r.run(ctx)
+	res, err := s.watched(ctx, r)
 	stop()
 	if err != nil {
 		return err
 	}
-	s.describe(res)
 	if err := s.printClassic(res); err != nil {
 		return err
 	}
+	s.tellRedirects(res)
 	if res.ErrorTotal > 0 {
 		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
 			return err

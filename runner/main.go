@@ -68,12 +68,17 @@ func (i Interrupt) ExitCode() int {
 
 // session is one invocation: what stays the same from round to round.
 type session struct {
-	o      *Options
-	io     IO
-	ep     *netpoll.Endpoint
-	tls    *tls.Config // nil: plain TCP
-	server report.Server
-	env    report.Environment
+	o       *Options
+	io      IO
+	ep      *netpoll.Endpoint
+	tls     *tls.Config // nil: plain TCP
+	cluster *cluster    // nil without --cluster
+	server  report.Server
+	env     report.Environment
+	watch   *serverWatch // nil when nothing shows what it sees
+	judged  bool         // a verdict is wanted whatever is printed
+
+	watching bool // watch has been opened, or was not to be
 
 	results []*report.Result // of the rounds that have ended; with -l of the last pass alone
 }
@@ -82,6 +87,7 @@ type session struct {
 // exit code; any other means 1.
 func Main(ctx context.Context, o Options, out IO) error {
 	s := &session{o: &o, io: out, env: environment(o.Load.Engine)}
+	defer func() { s.watch.close() }()
 	outs, err := s.openOutputs()
 	if err != nil {
 		return err
@@ -133,11 +139,16 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	if err := raiseFileLimit(o.Load.Clients, s.ep.Name); err != nil {
 		return err
 	}
-	// A loop in a raw system call keeps its processor: signals, timers and progress need others.
-	if want := o.Load.Threads + 2; runtime.GOMAXPROCS(0) < want {
+	s.reserveProcessors()
+	return nil
+}
+
+// reserveProcessors sees to it that signals, timers and progress have one: a loop in a raw system
+// call keeps its own.
+func (s *session) reserveProcessors() {
+	if want := s.o.Load.Threads + 2; runtime.GOMAXPROCS(0) < want {
 		runtime.GOMAXPROCS(want)
 	}
-	return nil
 }
 
 // connectError words a failed connection as redis-benchmark does.

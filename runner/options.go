@@ -92,6 +92,8 @@ type Load struct {
 	Poisson  bool          // --arrival poisson: exponential gaps instead of equal ones
 	Duration time.Duration // 0 = Requests decide
 	Warmup   time.Duration // sent but not counted
+
+	Ceiling float64 // requests per second that this client can do, for the verdict; 0 = not known
 }
 
 // RateStep is one leg of a --rps schedule. From and To are requests per second: equal for a step, different for a ramp.

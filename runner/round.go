@@ -35,6 +35,11 @@ type round struct {
 	interval  time.Duration // of the time series; 0 = none
 	log       func(string)
 
+	// onMeasured is told once that the measured part begins, from a loop. wait: nothing is sent before
+	// it returns. onAnswered is told, from a loop too, that every reply is there. nil: nobody asks.
+	onMeasured func(wait bool)
+	onAnswered func()
+
 	quota   *quota
 	warmup  *quota
 	workers []*worker
@@ -42,15 +47,25 @@ type round struct {
 
 	waiting   atomic.Int64 // connections not yet ready
 	begun     atomic.Bool
-	startNs   int64 // these are written before begun
+	answered  atomic.Int64 // loops that have all their replies
+	startNs   int64        // these are written before begun
 	measureNs int64
 	endNs     int64
 	measuring sync.Once
+	started   time.Time
 	cpu       cpuUsage
+
+	cluster  *cluster // nil without --cluster
+	routes   *routing
+	conns    int            // of the loops made so far
+	aside    sync.WaitGroup // what runs beside the loops; asideCtx ends it
+	asideCtx context.Context
 
 	mu    sync.Mutex
 	err   error // the first one
 	steps []*stepAccount
+
+	events []event // of the server
 }
 
 // warmupFirst is the first request index of a warm-up: far from those of the measured part.
@@ -68,7 +83,7 @@ type prefix struct {
 // newRound takes what all rounds of the session have in common.
 func (s *session) newRound(plan *workload.Plan) *round {
 	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep, tls: s.tls,
-		prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine, seed: s.o.Seed,
+		cluster: s.cluster, prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine, seed: s.o.Seed,
 		schedule: newSchedule(&s.o.Load), unit: uint64(plan.Unit()), interval: s.o.Output.Interval}
 	if r.load.Requests == 0 { // a duration decides
 		r.load.Requests = math.MaxInt64 / 2
@@ -85,6 +100,15 @@ func (s *session) logLine(text string) { s.io.Log.Warn().Msg(text) }
 
 // run is one round from the first connection to the last reply.
 func (r *round) run(ctx context.Context) (*report.Result, error) {
+	var endAside func()
+	r.asideCtx, endAside = context.WithCancel(ctx)
+	defer r.aside.Wait()
+	defer endAside()
+	if r.cluster != nil {
+		if err := r.route(ctx); err != nil {
+			return nil, err
+		}
+	}
 	threads := min(r.load.Threads, r.load.Clients)
 	r.quota = newQuota(uint64(r.load.Requests), threads, uint64(r.load.Pipeline), r.unit)
 	if len(r.schedule) > 0 && r.load.bounded() {
@@ -122,6 +146,10 @@ func (r *round) addLoop(i, threads int) error {
 		clients++
 	}
 	w := newWorker(r, i, clients)
+	if r.cluster != nil {
+		r.conns += clients
+		w.joinCluster(r.conns - clients)
+	}
 	cpu := -1
 	if k := len(r.load.CPUs); k > 0 {
 		cpu = r.load.CPUs[i%k]
@@ -141,6 +169,9 @@ func (r *round) oneReady() {
 	if r.waiting.Add(-1) > 0 {
 		return
 	}
+	if r.load.Warmup == 0 && r.onMeasured != nil {
+		r.onMeasured(true)
+	}
 	r.startNs = netpoll.Now()
 	r.measureNs = r.startNs + int64(r.load.Warmup)
 	if limit := r.timeLimit(); limit > 0 {
@@ -150,13 +181,31 @@ func (r *round) oneReady() {
 		r.measured()
 	}
 	r.begun.Store(true)
+	r.wake()
+}
+
+func (r *round) wake() {
 	for _, l := range r.loops {
 		l.Wake()
 	}
 }
 
 // measured is the beginning of the measured part: the client's own CPU time counts from here.
-func (r *round) measured() { r.measuring.Do(func() { r.cpu = processCPU() }) }
+func (r *round) measured() {
+	r.measuring.Do(func() {
+		r.started, r.cpu = time.Now(), processCPU()
+		if r.load.Warmup > 0 && r.onMeasured != nil {
+			r.onMeasured(false)
+		}
+	})
+}
+
+// oneAnswered counts the loops that have all their replies.
+func (r *round) oneAnswered() {
+	if r.answered.Add(1) == int64(len(r.loops)) && r.onAnswered != nil {
+		r.onAnswered()
+	}
+}
 
 // fail keeps the first error and ends the round.
 func (r *round) fail(err error) {
@@ -185,8 +234,8 @@ func (r *round) progress() (done int64, sum time.Duration) {
 
 // result merges what the loops counted. It is called after they have ended.
 func (r *round) result(ctx context.Context) *report.Result {
-	used := processCPU().since(r.cpu)
-	res := &report.Result{Title: r.plan.Title, PayloadSize: r.plan.PayloadSize,
+	used := r.cpuEnd().since(r.cpu)
+	res := &report.Result{Title: r.plan.Title, Started: r.started, PayloadSize: r.plan.PayloadSize,
 		Clients: r.load.Clients, Threads: len(r.loops), Threaded: r.load.Threaded, Pipeline: r.load.Pipeline,
 		KeepAlive: r.load.Reconnect == 0,
 		Latency:   report.NewHistogram(), Connect: report.NewHistogram(),
@@ -194,7 +243,7 @@ func (r *round) result(ctx context.Context) *report.Result {
 	var errs errorCounts
 	var last int64
 	ops := make([]opStats, 0)
-	for i, w := range r.workers {
+	for _, w := range r.workers {
 		w.series.close(w)
 		res.Latency.Merge(w.series.total)
 		res.Latency.Merge(w.hist)
@@ -216,8 +265,7 @@ func (r *round) result(ctx context.Context) *report.Result {
 		res.Samples = append(res.Samples, w.verify.samples...)
 		last = max(last, w.lastNs)
 		ops = mergeOps(ops, w.ops)
-		st := r.loops[i].Stats()
-		res.CPU.Loops = append(res.CPU.Loops, report.LoopCPU{Busy: st.CPU, RunQueue: st.RunQueue, Turns: st.Turns, WorkTurns: st.WorkTurns})
+		res.CPU.Loops = append(res.CPU.Loops, w.usage())
 	}
 	res.Samples = res.Samples[:min(len(res.Samples), maxSamples)]
 	res.Requests = res.Latency.Count()
@@ -226,6 +274,7 @@ func (r *round) result(ctx context.Context) *report.Result {
 	if last > r.measureNs && r.begun.Load() {
 		res.Elapsed = max(time.Duration(last-r.measureNs), r.lasted(ctx))
 	}
+	res.Redirects = r.redirects()
 	res.Ops = r.opResults(ops)
 	res.Series = r.intervals()
 	if len(r.schedule) > 0 {
@@ -236,6 +285,19 @@ func (r *round) result(ctx context.Context) *report.Result {
 	}
 	res.Notes = r.notes(res)
 	return res
+}
+
+// cpuEnd is the process's CPU time when the last loop had all its replies.
+func (r *round) cpuEnd() (end cpuUsage) {
+	for _, w := range r.workers {
+		if w.loading > 0 { // cut short
+			return processCPU()
+		}
+		if w.cpuEnd.total() > end.total() {
+			end = w.cpuEnd
+		}
+	}
+	return end
 }
 
 // lasted is the least that the measured part lasted: to its end in time, unless the requests ran out

@@ -104,13 +104,33 @@ func (a *stepAccount) summarise() {
 	a.hist = nil
 }
 
-// intervals is the finished series.
+// event is something that the server did beside the load.
+type event struct {
+	atNs int64
+	text string
+}
+
+func (r *round) addEvents(atNs int64, texts []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, text := range texts {
+		r.events = append(r.events, event{atNs, text})
+	}
+}
+
+// intervals is the finished series, each event in the interval in which it was seen.
 func (r *round) intervals() (list []report.Interval) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range r.steps {
 		a.summarise()
 		list = append(list, a.Interval)
+	}
+	for _, e := range r.events {
+		if i := int((e.atNs - r.measureNs) / max(int64(r.interval), 1)); len(list) > 0 {
+			i = min(max(i, 0), len(list)-1)
+			list[i].Events = append(list[i].Events, e.text)
+		}
 	}
 	return list
 }

@@ -45,7 +45,15 @@ type worker struct {
 	warming  bool  // before measureNs
 	endNs    int64 // no request is begun at or after it; 0 = the requests decide
 	watchNs  int64 // when to look for silent connections next
-	open     *open // nil in a closed loop
+	partNs   int64 // when to stop waiting for the server to close; 0 = the round goes on
+	parting  int   // connections that the server has not closed yet
+	cpuEnd   cpuUsage
+
+	fromStats netpoll.Stats // of the loop when the measured part began
+	toStats   netpoll.Stats // when every reply was there
+
+	open   *open   // nil in a closed loop
+	router *router // nil without --cluster
 
 	done  atomic.Int64 // answered; published each tick
 	sumNs atomic.Int64 // of the latencies of done
@@ -64,7 +72,7 @@ const (
 func newWorker(r *round, id, clients int) *worker {
 	w := &worker{r: r, id: id, clients: make([]client, clients), hist: report.NewHistogram(),
 		connect: report.NewHistogram(), gen: r.plan.Gen(r.ahead), loading: clients,
-		tracked: len(r.schedule) > 0}
+		tracked: len(r.schedule) > 0 || r.cluster != nil}
 	if len(r.schedule) > 0 {
 		w.response = report.NewHistogram()
 	}
@@ -100,7 +108,7 @@ func (w *worker) dial(tag int) {
 	c.dec.Bodies = w.verify.on
 	c.phase, c.dialNs = phaseDialing, netpoll.Now()
 	w.dialing++
-	d := netpoll.Dial{Endpoint: w.r.endpoint, Tag: tag, MPTCP: w.r.target.MPTCP}
+	d := netpoll.Dial{Endpoint: w.endpointOf(c), Tag: tag, MPTCP: w.r.target.MPTCP}
 	if s := w.r.sources; len(s) > 0 {
 		d.Source = s[tag%len(s)]
 	}
@@ -140,7 +148,7 @@ func (w *worker) begin() {
 	w.warming = w.measureNs > w.r.startNs
 	w.work = share{q: w.r.warmup}
 	if !w.warming {
-		w.work = w.r.shareOf(w.id)
+		w.work, w.fromStats = w.r.shareOf(w.id), w.loop.Stats()
 	}
 	if len(w.r.schedule) > 0 {
 		w.openLoop(w.r.startNs)
@@ -156,6 +164,10 @@ func (w *worker) begin() {
 // enter puts a connection that is set up to work.
 func (w *worker) enter(c *client) {
 	c.phase = phaseLoading
+	if w.router != nil {
+		w.entered(c)
+		return
+	}
 	if w.open != nil {
 		w.open.idle.push(c)
 		return
@@ -167,9 +179,12 @@ func (w *worker) enter(c *client) {
 // and is not counted; an open loop starts its schedule anew, without the backlog.
 func (w *worker) measure() {
 	w.warming = false
-	w.work = w.r.shareOf(w.id)
+	w.work, w.fromStats = w.r.shareOf(w.id), w.loop.Stats()
 	w.bytesIn, w.bytesOut = 0, 0
 	w.r.measured()
+	if w.router != nil {
+		w.router.dropUnsent()
+	}
 	if w.open != nil {
 		w.openLoop(w.measureNs)
 	}
@@ -182,6 +197,8 @@ func (w *worker) Writable(conn netpoll.Conn) {
 	case c.phase == phaseGreeting:
 		c.skip += conn.Write(w.r.prefix.bytes[c.skip:])
 	case c.phase != phaseLoading:
+	case w.router != nil:
+		w.sendRouted(c)
 	case w.tracked:
 		w.sendTracked(c)
 	default:
@@ -214,11 +231,8 @@ func (w *worker) Data(conn netpoll.Conn, in *netpoll.ChainBuffer, now int64) {
 	}
 	switch {
 	case c.phase != phaseLoading:
-	case w.open != nil:
-		if c.pending > 0 || !w.renewed(c) {
-			w.room(c)
-		}
-		w.pace(now)
+	case w.tracked:
+		w.replied(c, now)
 	case c.pending == 0:
 		w.answered(c)
 	}
@@ -231,18 +245,11 @@ func (w *worker) Closed(conn netpoll.Conn, err error) {
 	c.phase, c.conn = phaseIdle, nil
 	switch was {
 	case phaseDone:
+		w.parted()
 	case phaseDialing:
-		w.r.fail(connectError(w.r.endpoint, err))
+		w.r.fail(connectError(w.endpointOf(c), err))
 	default:
 		w.r.fail(lostError(err))
-	}
-}
-
-// finish takes a connection out of the round; the last one ends the loop.
-func (w *worker) finish(c *client) {
-	c.phase = phaseDone
-	if w.loading--; w.loading == 0 {
-		w.loop.Stop()
 	}
 }
 
@@ -261,6 +268,12 @@ func (w *worker) Tick(now int64) {
 	if w.open != nil {
 		w.pace(now)
 	}
+	if w.router != nil {
+		w.tickCluster(now)
+	}
+	if w.partNs > 0 && now >= w.partNs {
+		w.loop.Stop()
+	}
 	if now >= w.watchNs {
 		w.watchNs = now + int64(tickEvery)
 		w.publish()
@@ -272,6 +285,9 @@ func (w *worker) Tick(now int64) {
 // nextTick is the nearest time at which there is something to do.
 func (w *worker) nextTick() int64 {
 	next := w.watchNs
+	if w.partNs > 0 {
+		next = min(next, w.partNs)
+	}
 	if w.warming {
 		next = min(next, w.measureNs)
 	}
@@ -283,6 +299,9 @@ func (w *worker) nextTick() int64 {
 	}
 	if w.open != nil && !w.open.ended && w.endNs > 0 {
 		next = min(next, w.endNs)
+	}
+	if w.router != nil {
+		next = w.router.nextWait(next)
 	}
 	return next
 }
@@ -299,10 +318,10 @@ func (w *worker) watch(now int64) {
 		c := &w.clients[i]
 		switch {
 		case (c.phase == phaseDialing || c.phase == phaseGreeting) && connect > 0 && now-c.dialNs > connect:
-			w.r.fail(timeoutError(w.r.endpoint, c.phase, w.r.load.ConnectTimeout))
+			w.r.fail(timeoutError(w.endpointOf(c), c.phase, w.r.load.ConnectTimeout))
 			return
 		case c.phase == phaseLoading && c.pending > 0 && silent > 0 && now-c.heardNs > silent:
-			w.r.fail(silenceError(w.r.endpoint, c.pending, w.r.load.Timeout))
+			w.r.fail(silenceError(w.endpointOf(c), c.pending, w.r.load.Timeout))
 			return
 		}
 	}

@@ -1,0 +1,32 @@
+package runner
+
+import (
+	"context"
+
+	"respbench/report"
+)
+
+// watched is one measured round with all that stands around it: the server watched, the running figures
+// shown, the result completed, judged and kept for the result files.
+func (s *session) watched(ctx context.Context, r *round) (*report.Result, error) {
+	if !s.watching {
+		s.watch, s.watching = s.openWatch(ctx), true
+	}
+	watch := s.watch.watchRound(r)
+	res, err := r.run(ctx)
+	if err != nil {
+		if watch != nil {
+			watch.stop()
+		}
+		return nil, err
+	}
+	s.describe(res)
+	load := watch.complete(res)
+	res.Series = r.intervals() // again: with the events
+	if watch != nil {
+		res.Verdict = judge(facts{elapsed: res.Elapsed, rate: res.QPS(), loops: res.CPU.Loops, client: res.CPU.User + res.CPU.System,
+			spins: r.load.Spin > 0, server: load, cores: s.env.Cores, clients: r.load.Clients, pipeline: r.load.Pipeline,
+			pacing: res.Pacing, ceiling: s.o.Load.Ceiling})
+	}
+	return res, nil
+}
