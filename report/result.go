@@ -146,7 +146,8 @@ type Verdict struct {
 	Reasons []string `json:"reasons,omitempty"`
 }
 
-// Interval is one step of the time series.
+// Interval is one step of the time series. Its latencies are response times in an open loop, service times
+// in a closed one.
 type Interval struct {
 	At       time.Duration `json:"at_ns"` // end of the step, from the start of the measured part
 	Requests int64         `json:"requests"`

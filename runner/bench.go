@@ -91,7 +91,7 @@ func benchVerdict(ctx context.Context, res *report.Result) error {
 func expectsConflicts(setCmd string) bool { return strings.EqualFold(setCmd, "RSET") }
 
 func (s *session) watchLong(r *round, title string, total int64) (stop func()) {
-	if s.o.Output.CSV || !s.io.Terminal && !s.o.Output.Progress {
+	if s.isLive() || s.o.Output.CSV || !s.io.Terminal && !s.o.Output.Progress {
 		return func() {}
 	}
 	line := &longProgress{w: s.io.Stderr, title: title, total: total}

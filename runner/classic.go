@@ -104,7 +104,7 @@ func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
 	r := s.newRound(p)
 	out := &s.o.Output
 	stop := func() {}
-	if !out.CSV && (s.io.Terminal || out.Progress) {
+	if !s.isLive() && !out.CSV && (s.io.Terminal || out.Progress) {
 		line := &classicProgress{w: s.io.Stdout, title: p.Title}
 		stop = watch(r, line.draw, line.wipe)
 	}

@@ -33,6 +33,10 @@ type IO struct {
 	Stdout, Stderr io.Writer
 	Log            zerolog.Logger
 	Terminal       bool // Stdout is a terminal
+
+	// Width is the number of columns of the terminal that Stderr is, at the moment; 0: it is none. It may
+	// be nil.
+	Width func() int
 }
 
 // Error is an error with the exit code it means.
@@ -79,6 +83,7 @@ type session struct {
 	judged  bool         // a verdict is wanted whatever is printed
 
 	watching bool // watch has been opened, or was not to be
+	figures  *figures
 
 	results []*report.Result // of the rounds that have ended; with -l of the last pass alone
 }
@@ -92,6 +97,12 @@ func Main(ctx context.Context, o Options, out IO) error {
 	if err != nil {
 		return err
 	}
+	closeMetrics, err := s.openMetrics()
+	if err != nil {
+		outs.drop()
+		return err
+	}
+	defer closeMetrics()
 	return s.interruptedOr(ctx, outs.finish(s.measure(ctx)))
 }
 

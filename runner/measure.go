@@ -13,7 +13,9 @@ func (s *session) watched(ctx context.Context, r *round) (*report.Result, error)
 		s.watch, s.watching = s.openWatch(ctx), true
 	}
 	watch := s.watch.watchRound(r)
+	stop := s.show(r)
 	res, err := r.run(ctx)
+	stop()
 	if err != nil {
 		if watch != nil {
 			watch.stop()

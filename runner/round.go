@@ -33,6 +33,7 @@ type round struct {
 	unit      uint64 // requests that stay together
 	seed      uint64
 	interval  time.Duration // of the time series; 0 = none
+	figures   *figures      // what is shown while the round runs; nil: nothing
 	log       func(string)
 
 	// onMeasured is told once that the measured part begins, from a loop. wait: nothing is sent before
@@ -251,6 +252,7 @@ func (r *round) result(ctx context.Context) *report.Result {
 			if res.Response == nil {
 				res.Response = report.NewHistogram()
 			}
+			res.Response.Merge(w.series.waited)
 			res.Response.Merge(w.response)
 		}
 		res.Connect.Merge(w.connect)

@@ -6,26 +6,31 @@ import (
 	"respbench/report"
 )
 
-// The time series. A loop records into the histogram of the running interval and, at its end,
-// hands that over and adds it to its total: recording costs no more than without a series, and
-// nothing on the hot path is shared.
+// The time series. A loop records into the histograms of the running interval and, at its end,
+// hands them over and adds them to its totals: recording costs no more than without a series, and
+// nothing on the hot path is shared. The percentiles are of what a user of the service would see:
+// the response time in an open loop, the service time in a closed one.
 
 // series is one loop's account of the intervals that are over.
 type series struct {
 	every  int64 // ns; 0 = no series: everything stays in the running histogram
 	nextNs int64 // end of the running interval
 	index  int
-	total  *report.Histogram // of the intervals before; nil without a series
+	total  *report.Histogram // service time of the intervals before; nil without a series
+	waited *report.Histogram // response time of the intervals before; nil in a closed loop
 
 	errors   int64 // at the end of the last interval
 	bytesIn  int64
 	bytesOut int64
 }
 
-func (s *series) begin(fromNs, every int64) {
+func (s *series) begin(fromNs, every int64, paced bool) {
 	*s = series{every: every, nextNs: fromNs + every}
 	if every > 0 {
 		s.total = report.NewHistogram()
+	}
+	if every > 0 && paced {
+		s.waited = report.NewHistogram()
 	}
 }
 
@@ -58,12 +63,19 @@ func (s *series) close(w *worker) {
 }
 
 func (s *series) hand(w *worker, endNs int64) {
-	errs := w.tally[classError]
+	errs, shown := w.tally[classError], w.hist
+	if w.response != nil {
+		shown = w.response
+	}
 	w.r.addStep(s.index, report.Interval{At: time.Duration(endNs - w.r.measureNs), Errors: errs - s.errors,
-		BytesIn: w.bytesIn - s.bytesIn, BytesOut: w.bytesOut - s.bytesOut}, w.hist)
+		BytesIn: w.bytesIn - s.bytesIn, BytesOut: w.bytesOut - s.bytesOut}, shown)
 	s.errors, s.bytesIn, s.bytesOut = errs, w.bytesIn, w.bytesOut
 	s.total.Merge(w.hist)
 	w.hist.Reset()
+	if w.response != nil {
+		s.waited.Merge(w.response)
+		w.response.Reset()
+	}
 	s.index++
 }
 
@@ -90,6 +102,10 @@ func (r *round) addStep(step int, part report.Interval, hist *report.Histogram) 
 	a.hist.Merge(hist)
 	if a.loops++; a.loops == len(r.workers) {
 		a.summarise()
+		if r.figures != nil {
+			r.figures.add(a.Interval, a.hist)
+		}
+		a.hist = nil
 	}
 }
 
@@ -101,7 +117,6 @@ func (a *stepAccount) summarise() {
 		a.P50, a.P99 = time.Duration(a.hist.Percentile(50)), time.Duration(a.hist.Percentile(99))
 		a.P999, a.Max = time.Duration(a.hist.Percentile(99.9)), time.Duration(a.hist.Max())
 	}
-	a.hist = nil
 }
 
 // event is something that the server did beside the load.

@@ -153,7 +153,7 @@ func (w *worker) begin() {
 	if len(w.r.schedule) > 0 {
 		w.openLoop(w.r.startNs)
 	}
-	w.series.begin(w.measureNs, int64(w.r.interval))
+	w.series.begin(w.measureNs, int64(w.r.interval), w.response != nil)
 	for i := range w.clients {
 		if c := &w.clients[i]; c.phase == phaseReady {
 			w.enter(c)

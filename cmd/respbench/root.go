@@ -116,7 +116,11 @@ func (a *app) benchmark(ctx context.Context, s *settings, command []string) erro
 		defer child.stop()
 		opts.Target.Host, opts.Target.Port = defaultHost, child.port
 	}
-	return a.measure(ctx, opts, runner.IO{
-		Stdout: a.stdout, Stderr: a.stderr, Log: newLog(a.stderr, s.logLevel), Terminal: isTerminal(a.stdout),
-	})
+	return a.measure(ctx, opts, a.io(s))
+}
+
+// io is where a run prints.
+func (a *app) io(s *settings) runner.IO {
+	return runner.IO{Stdout: a.stdout, Stderr: a.stderr, Log: newLog(a.stderr, s.logLevel),
+		Terminal: isTerminal(a.stdout), Width: func() int { return columns(a.stderr) }}
 }
