@@ -87,7 +87,7 @@ func (s *session) newRound(plan *workload.Plan) *round {
 		cluster: s.cluster, prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine, seed: s.o.Seed,
 		schedule: newSchedule(&s.o.Load), unit: uint64(plan.Unit()), interval: s.o.Output.Interval}
 	if r.load.Requests == 0 { // a duration decides
-		r.load.Requests = math.MaxInt64 / 2
+		r.load.Requests = unlimited
 	}
 	for _, a := range s.o.Target.Sources {
 		if ip, err := netip.ParseAddr(a); err == nil { // checked with the options
@@ -224,8 +224,12 @@ func (r *round) stop() {
 	}
 }
 
-// progress is what is answered so far and the sum of its latencies.
+// progress is what is answered so far and the sum of its latencies. Before the load has begun
+// the list of loops is still growing, and must not be read.
 func (r *round) progress() (done int64, sum time.Duration) {
+	if !r.begun.Load() {
+		return 0, 0
+	}
 	for _, w := range r.workers {
 		done += w.done.Load()
 		sum += time.Duration(w.sumNs.Load())
