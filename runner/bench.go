@@ -11,35 +11,18 @@ import (
 
 // bench is bench.c mode: prefill when it is needed, then one measured round.
 func (s *session) bench(ctx context.Context) error {
-	o := &s.o.Bench
-	spec, err := s.benchSpec()
+	b, err := s.prepareBench(ctx)
 	if err != nil {
 		return err
 	}
-	plan, err := s.benchPlan(spec)
-	if err != nil {
-		return err
-	}
-	if err := s.probe(ctx); err != nil {
-		return err
-	}
-	prefilled, there, err := s.prefill(ctx, spec)
-	if err != nil {
-		return err
-	}
-	r := s.newRound(plan)
-	r.verify, r.missIsBad, r.conflicts = o.Verify, there, expectsConflicts(o.SetCmd)
-	stop := s.watchLong(r, "bench "+o.Op, r.load.Requests)
+	r := s.benchRound(b)
+	stop := s.watchLong(r, "bench "+s.o.Bench.Op, r.load.Requests)
 	res, err := s.watched(ctx, r)
 	stop()
 	if err != nil {
 		return err
 	}
-	res.Mode, res.Keyspace, res.ValueSize = o.Op, o.Keyspace, spec.Size.Max()
-	res.Prefilled = prefilled
-	if len(o.Mix) == 0 {
-		res.SetCmd, res.GetCmd = o.SetCmd, o.GetCmd
-	}
+	s.describeBench(b, res)
 	if err := s.printBench(res); err != nil {
 		return err
 	}
@@ -49,6 +32,45 @@ func (s *session) bench(ctx context.Context) error {
 		}
 	}
 	return benchVerdict(ctx, res)
+}
+
+// benchRun is what the rounds of bench.c mode have in common.
+type benchRun struct {
+	plan      *workload.Plan
+	spec      workload.BenchOptions
+	prefilled int64
+	there     bool // every key is known to exist
+}
+
+// prepareBench builds the plan, asks the server for its configuration and writes the keyspace.
+func (s *session) prepareBench(ctx context.Context) (b *benchRun, err error) {
+	b = &benchRun{}
+	if b.spec, err = s.benchSpec(); err != nil {
+		return nil, err
+	}
+	if b.plan, err = s.benchPlan(b.spec); err != nil {
+		return nil, err
+	}
+	if err = s.probe(ctx); err != nil {
+		return nil, err
+	}
+	b.prefilled, b.there, err = s.prefill(ctx, b.spec)
+	return b, err
+}
+
+func (s *session) benchRound(b *benchRun) *round {
+	r := s.newRound(b.plan)
+	r.verify, r.missIsBad, r.conflicts = s.o.Bench.Verify, b.there, expectsConflicts(s.o.Bench.SetCmd)
+	return r
+}
+
+func (s *session) describeBench(b *benchRun, res *report.Result) {
+	o := &s.o.Bench
+	res.Mode, res.Keyspace, res.ValueSize = o.Op, o.Keyspace, b.spec.Size.Max()
+	res.Prefilled = b.prefilled
+	if len(o.Mix) == 0 {
+		res.SetCmd, res.GetCmd = o.SetCmd, o.GetCmd
+	}
 }
 
 // benchSpec is the workload's side of the options.

@@ -103,7 +103,7 @@ func Main(ctx context.Context, o Options, out IO) error {
 		return err
 	}
 	defer closeMetrics()
-	return s.interruptedOr(ctx, outs.finish(s.measure(ctx)))
+	return interruptedOr(ctx, outs.finish(s.measure(ctx)))
 }
 
 // measure does the rounds.
@@ -125,7 +125,7 @@ func (s *session) measure(ctx context.Context) error {
 }
 
 // interruptedOr prefers the signal to the errors that it caused.
-func (s *session) interruptedOr(ctx context.Context, err error) error {
+func interruptedOr(ctx context.Context, err error) error {
 	var by Interrupt
 	if errors.As(context.Cause(ctx), &by) {
 		return by

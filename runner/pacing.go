@@ -12,7 +12,10 @@ import (
 // share of the offered load that the server took, and 1 when it took all of it.
 
 // bounded says that a number of requests, and not the time alone, ends the round.
-func (l *Load) bounded() bool { return l.Requests < math.MaxInt64/2 }
+func (l *Load) bounded() bool { return l.Requests < unlimited }
+
+// unlimited is more requests than any run makes.
+const unlimited = math.MaxInt64 / 2
 
 // timeLimit is how long the measured part lasts at most: --duration or the schedule's end; 0 = the
 // requests decide.

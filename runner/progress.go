@@ -90,6 +90,9 @@ func (p *longProgress) draw(done int64, _, elapsed time.Duration) {
 	}
 	line := fmt.Sprintf("%s: %d/%d (%.1f%%) %.0f requests per second, %s left", p.title, done, p.total,
 		100*float64(done)/float64(p.total), perSecond(done, elapsed), left)
+	if p.total >= unlimited {
+		line = fmt.Sprintf("%s: %d requests in %.1f s, %.0f requests per second", p.title, done, elapsed.Seconds(), perSecond(done, elapsed))
+	}
 	p.wipe()
 	fmt.Fprint(p.w, line+"\r")
 	p.width = len(line)
