@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -333,10 +334,25 @@ func TestTLSLost(t *testing.T) {
 	<-m.wake
 	m.l.Tick(Now())
 	m.deliver(<-m.echoed())
+	hs := m.l.conns[0].hs
+	for shaken := false; !shaken; {
+		select {
+		case b := <-m.heard:
+			m.deliver(b)
+		case <-m.wake:
+			hs.mu.Lock()
+			shaken = hs.done
+			hs.mu.Unlock()
+			if !shaken { // the last flight is written, the end comes next
+				m.Wake()
+				runtime.Gosched()
+			}
+		}
+	}
 	m.l.Closed(m.conn, io.EOF)
-	m.until(func() bool { return end != nil })
-	var hs *HandshakeError
-	if !errors.As(end, &hs) || hs.Err != io.EOF {
+	m.l.Tick(Now())
+	var failed *HandshakeError
+	if !errors.As(end, &failed) || failed.Err != io.EOF {
 		t.Errorf("Closed says %v", end)
 	}
 }
