@@ -39,7 +39,7 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 	}
 	conn, err := dialAny(dialCtx, ep)
 	if err == nil {
-		conn, err = s.secured(dialCtx, conn)
+		conn, err = s.secured(dialCtx, conn, ep)
 	}
 	if err != nil {
 		return nil, connectError(ep, err)

@@ -112,12 +112,12 @@ func chainOnly(roots *x509.CertPool) func(tls.ConnectionState) error {
 	}
 }
 
-// secured is conn with TLS, when the options ask for it. It closes conn when that fails.
-func (s *session) secured(ctx context.Context, conn net.Conn) (net.Conn, error) {
+// secured is conn to ep with TLS, when the options ask for it. It closes conn when that fails.
+func (s *session) secured(ctx context.Context, conn net.Conn, ep *netpoll.Endpoint) (net.Conn, error) {
 	if s.tls == nil {
 		return conn, nil
 	}
-	c := tls.Client(conn, s.ep.TLSConfig(s.tls))
+	c := tls.Client(conn, ep.TLSConfig(s.tls))
 	if err := c.HandshakeContext(ctx); err != nil {
 		conn.Close()
 		return nil, &netpoll.HandshakeError{Err: err}
