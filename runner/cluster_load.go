@@ -72,8 +72,13 @@ func (w *worker) take(c *client, q *flights, most int) {
 		if c.pending > 0 && int(c.pending)+k > most {
 			return
 		}
-		for range k {
+		next := q.at(0).index
+		for range k { // fewer at the end of the quota
+			if q.n == 0 || q.at(0).index != next {
+				break
+			}
 			x := q.take()
+			next++
 			w.router.queued--
 			if x.flags&asking != 0 {
 				w.give(c, flight{index: x.index, slot: x.slot, flags: askingFlight})
