@@ -1,0 +1,68 @@
+package runner
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// PlanSuite writes what RunSuite would do, without doing any of it. It has a line a cell, never one a round.
+func PlanSuite(w io.Writer, spec *SuiteSpec, servers SuiteServers, files *SuiteFiles) error {
+	for i := range spec.Systems {
+		if err := servers.Check(&spec.Systems[i]); err != nil {
+			return err
+		}
+	}
+	b := bufio.NewWriter(w)
+	cells, requests, prefilled := 0, 0.0, 0.0
+	for i := range spec.Systems {
+		sys := &spec.Systems[i]
+		fmt.Fprintf(b, "%s (%s %s)\n", sys.Name, sys.SetCmd, sys.GetCmd)
+		for j := range sys.Strategies {
+			st := &sys.Strategies[j]
+			name := st.Name
+			if st.Detail != "" {
+				name += " (" + st.Detail + ")"
+			}
+			fmt.Fprintf(b, "  %s\n    %s\n", name, servers.Describe(sys, st))
+		}
+	}
+	for i := range spec.Workloads {
+		w := &spec.Workloads[i]
+		fmt.Fprintf(b, "workload %s: %d requests of %s, keyspace %d, value size %d, pipeline %d, clients %d, threads %d%s\n", w.Name, w.Requests, w.Op,
+			w.Keyspace, w.ValueSize, spec.Pipeline, spec.Clients, spec.Threads, w.additions())
+	}
+	rounds := float64(spec.Rounds) + float64(spec.Warmup)
+	for i := range spec.Systems {
+		for range spec.Systems[i].Strategies {
+			for k := range spec.Workloads {
+				cells++
+				requests += rounds * float64(spec.Workloads[k].Requests)
+				if spec.Workloads[k].Prefill {
+					prefilled += rounds * float64(spec.Workloads[k].Keyspace)
+				}
+			}
+		}
+	}
+	fmt.Fprintf(b, "%d measurements in each of %d rounds after %d warm-up rounds, each on a fresh server, %v apart: %.0f in all, %.0f requests, %.0f keys prefilled\n",
+		cells, spec.Rounds, spec.Warmup, spec.Rest.Round(time.Millisecond), rounds*float64(cells), requests, prefilled)
+	fmt.Fprintf(b, "seeds %d to %d; a failed round is tried %d times more\n", spec.Seed+1, spec.Seed+uint64(spec.Rounds), spec.Retries)
+	fmt.Fprintf(b, "files: %s\n", strings.Join(files.Paths(), " "))
+	return b.Flush()
+}
+
+// additions are what a workload does besides.
+func (w *SuiteWorkload) additions() (text string) {
+	if w.Prefill {
+		text += ", prefilled"
+	}
+	if w.Verify {
+		text += ", every reply compared"
+	}
+	if w.KeyDist != "" {
+		text += ", keys " + w.KeyDist
+	}
+	return text
+}
