@@ -1,211 +1,274 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// pki is an authority with a server's and a client's certificate, as files.
-type pki struct {
-	dir                                              string
-	ca, serverCert, serverKey, clientCert, clientKey string
-	server                                           tls.Certificate
-}
-
-// newPKI makes certificates for "db.example" and 127.0.0.1.
-func newPKI(t *testing.T) *pki {
-	t.Helper()
-	dir := t.TempDir()
-	p := &pki{dir: dir}
-	path := func(name string) string { return filepath.Join(dir, name) }
-	now := time.Now()
-	authority := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour)}
-	caKey := newKey(t)
-	caDER := sign(t, authority, authority, caKey, caKey)
-	p.ca = path("ca.pem")
-	writePEM(t, p.ca, "CERTIFICATE", caDER)
-	issue := func(name string, usage x509.ExtKeyUsage) (cert, key string) {
-		k := newKey(t)
-		leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: []string{"db.example"},
-			IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{usage},
-			KeyUsage: x509.KeyUsageDigitalSignature, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour)}
-		cert, key = path(name+".pem"), path(name+".key")
-		writePEM(t, cert, "CERTIFICATE", sign(t, leaf, authority, k, caKey))
-		der, err := x509.MarshalPKCS8PrivateKey(k)
-		if err != nil {
-			t.Fatal(err)
+// Against a real server: exact counts with both engines and versions, pipelines, loops, large
+// values, connections made again, and the modes beside the plain one.
+func TestTLSAgainstRedis(t *testing.T) {
+	a := newAuthority(t)
+	for _, protocols := range []string{"TLSv1.2", "TLSv1.3"} {
+		r, port := a.useTLSRedis("--tls-protocols", protocols)
+		for _, engine := range engines() {
+			for _, c := range []struct {
+				args string
+				sets int
+			}{
+				{"-q -t set -n 1000 -c 10", 1000},
+				{"-q -t set -n 20000 -c 5 -P 100 --threads 2", 20000},
+				{"-q -t set -n 60 -c 3 -P 4 -d 300000", 60},
+				{"-q -t set -n 300 -c 80 -k 0", 300},
+				{"-q -t set -n 100 -c 2 -3 --dbnum 3", 100},
+				{"-q -t set -n 100 -c 2 --enable-tracking", 100},
+				{"--mode set --requests 500 --keyspace 100 --value-size 20000 --pipeline 8 -c 4", 500},
+				{"--mode mixed --set-ratio 100 --requests 500 --keyspace 10 --verify-get", 500},
+			} {
+				t.Run(protocols+" "+engine+" "+c.args, func(t *testing.T) {
+					r.ask("CONFIG RESETSTAT")
+					args := append(strings.Fields(c.args), "-p", port, "--tls", "--cacert", a.path("ca.pem"), "--engine", engine)
+					if o := respbench(t, args...); o.code != 0 {
+						t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+					}
+					if n := r.calls("set"); n != c.sets {
+						t.Errorf("%d SETs, not %d", n, c.sets)
+					}
+				})
+			}
 		}
-		writePEM(t, key, "PRIVATE KEY", der)
-		return cert, key
 	}
-	p.serverCert, p.serverKey = issue("server", x509.ExtKeyUsageServerAuth)
-	p.clientCert, p.clientKey = issue("client", x509.ExtKeyUsageClientAuth)
-	var err error
-	if p.server, err = tls.LoadX509KeyPair(p.serverCert, p.serverKey); err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
-func newKey(t *testing.T) *ecdsa.PrivateKey {
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-func sign(t *testing.T, cert, parent *x509.Certificate, key, parentKey *ecdsa.PrivateKey) []byte {
-	der, err := x509.CreateCertificate(rand.Reader, cert, parent, &key.PublicKey, parentKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return der
-}
-
-func writePEM(t *testing.T, path, kind string, der []byte) {
-	writeFile(t, path, string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})))
-}
-
-// useTLSRedis is a real redis-server that speaks TLS alone; its plain helper port is for questions.
-func useTLSRedis(t *testing.T, p *pki, authClients string) (r *redisServer, tlsPort string) {
-	t.Helper()
-	tlsPort = freePort(t)
-	r = useRedis(t, "--tls-port", tlsPort, "--tls-cert-file", p.serverCert, "--tls-key-file", p.serverKey,
-		"--tls-ca-cert-file", p.ca, "--tls-auth-clients", authClients)
-	waitAccepting(t, net.JoinHostPort("127.0.0.1", tlsPort))
-	return r, tlsPort
-}
-
-func TestTLS(t *testing.T) {
-	p := newPKI(t)
-	other := newPKI(t)
-	r, port := useTLSRedis(t, p, "no")
+func TestTLSVerifyGet(t *testing.T) {
+	a := newAuthority(t)
+	_, port := a.useTLSRedis()
 	for _, engine := range engines() {
-		for _, c := range []struct {
-			args string
-			want want
-		}{
-			{"--tls --cacert " + p.ca, good("SET")},
-			{"--tls --insecure", good("SET")},
-			{"--tls --cacert " + p.ca + " --sni db.example", good("SET")},
-			{"--tls --cacertdir " + p.dir, good("SET")},
-			{"--tls --cacert " + p.ca + " --threads 2 -P 8", good("SET")},
-			{"--tls --cacert " + p.ca + " -d 100000", good("SET")},
-			{"--tls --cacert " + p.ca + " -k 0", want{0, `^SET: [0-9.]+ ` + qRow, ""}},
-			{"--tls --cacert " + p.ca + " --tls-ciphers ECDHE-ECDSA-AES128-GCM-SHA256", good("SET")},
-			{"--tls", bad(`(?i)certificate`)},
-			{"--tls --cacert " + other.ca, bad(`(?i)certificate`)},
-			{"--tls --cacert " + p.ca + " --sni wrong.example", bad(`(?i)certificate.*wrong\.example`)},
-			{"--tls --tls-ciphers NO-SUCH-CIPHER", bad(`NO-SUCH-CIPHER`)},
-		} {
-			r.ask("CONFIG RESETSTAT")
-			args := append([]string{"-p", port, "--engine", engine, "-q", "-n", "200", "-c", "5", "-t", "set"}, strings.Fields(c.args)...)
-			respbench(t, args...).check(t, c.want)
-			if got := r.calls("set"); c.want.code == 0 && got != 200 {
-				t.Errorf("%s %s: %d SET, want 200", engine, c.args, got)
-			}
-		}
-		respbench(t, "-u", "rediss://127.0.0.1:"+port+"/2", "--insecure", "--engine", engine, "-q", "-n", "20", "-t", "set").check(t, good("SET"))
-	}
-}
-
-func TestTLSClientCertificate(t *testing.T) {
-	p := newPKI(t)
-	_, port := useTLSRedis(t, p, "yes")
-	base := []string{"-p", port, "--tls", "--cacert", p.ca, "-q", "-n", "20", "-t", "set"}
-	respbench(t, append(base, "--cert", p.clientCert, "--key", p.clientKey)...).check(t, good("SET"))
-	respbench(t, base...).check(t, bad(`(?i)certificate|closed|reset`))
-}
-
-// C47, C48: the handshake begins as soon as a socket is connected, and asks for the right name.
-func TestTLSHandshake(t *testing.T) {
-	p := newPKI(t)
-	for _, c := range []struct{ args, name string }{
-		{"-h localhost", "localhost"}, {"-h 127.0.0.1", ""}, {"-h 127.0.0.1 --sni db.example", "db.example"},
-	} {
-		s, names := tlsFake(t, p)
-		respbench(t, append(strings.Fields(c.args), "-p", s.port(), "--tls", "--insecure", "-q", "-c", "20", "-n", "200", "set", "k", "v")...).check(t, good("set k v"))
-		for name := range names() {
-			if name != c.name {
-				t.Errorf("%s: asked for %q, want %q", c.args, name, c.name)
-			}
+		o := respbench(t, "-p", port, "--tls", "--cacert", a.path("ca.pem"), "--engine", engine,
+			"--mode", "get", "--verify-get", "--prefill", "always", "--keyspace", "50", "--requests", "2000", "--value-size", "40000", "--pipeline", "16")
+		if o.code != 0 || !strings.Contains(o.stdout, "erif") {
+			t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 		}
 	}
 }
 
-// tlsFake is FAKE(ok) behind TLS. It drops a connection whose handshake is not done in half a second, and notes the
-// names that were asked for.
-func tlsFake(t *testing.T, p *pki) (s *fakeServer, names func() map[string]bool) {
-	t.Helper()
-	var mu sync.Mutex
-	seen := map[string]bool{}
-	config := &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen[h.ServerName] = true
-		return nil, nil
-	}, Certificates: []tls.Certificate{p.server}}
-	f, err := newFake("ok")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s = &fakeServer{fake: f, ln: ln, calls: map[string]int{}}
-	t.Cleanup(s.close)
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			time.Sleep(5 * time.Millisecond) // a server that accepts slowly
-			go func() {
-				secured := tls.Server(conn, config)
-				conn.SetDeadline(time.Now().Add(500 * time.Millisecond))
-				if secured.Handshake() != nil {
-					conn.Close()
-					return
-				}
-				conn.SetDeadline(time.Time{})
-				s.serve(secured)
-			}()
-		}
-	}()
-	return s, func() map[string]bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return seen
-	}
-}
-
-// C45: a plain server waits for the rest of a command, and the client must not wait for ever.
-func TestTLSToPlainServer(t *testing.T) {
+// C45: a plain port answers nothing to a hello. Every mode ends within the connect limit.
+func TestTLSToPlainPort(t *testing.T) {
 	r := useRedis(t)
-	for _, args := range []string{"--tls -p " + r.port, "-u rediss://127.0.0.1:" + r.port} {
-		o := respbench(t, append(strings.Fields(args), "--insecure", "--connect-timeout", "1", "-n", "4", "-c", "1", "-q", "-t", "set")...)
-		o.check(t, bad(`(?i)tls`))
+	const say = `^Could not negotiate a TLS connection: no answer within the time of --connect-timeout`
+	for _, args := range []string{"--tls -p PORT -n 4 -c 1 -q -t set", "-u rediss://127.0.0.1:PORT -n 4 -c 1 -q -t set", "--tls -p PORT --mode set --requests 4",
+		"--tls -p PORT -I -c 2", "--tls -p PORT -I -c 2 --engine gnet", "--tls -p PORT --wait 30 -n 4 -q -t set"} {
+		o := respbench(t, append(strings.Fields(strings.ReplaceAll(args, "PORT", r.port)), "--connect-timeout", "300ms")...)
+		o.check(t, bad(say))
 		if o.took > 3*time.Second {
 			t.Errorf("%s: took %v", args, o.took)
 		}
 	}
-	// A server that speaks TLS, asked in plain.
-	_, port := useTLSRedis(t, newPKI(t), "no")
-	respbench(t, "-p", port, "--timeout", "1", "-n", "4", "-q", "-t", "set").check(t, bad(`^(Error|Could not)`))
+	p := start(t, hang, nil, "--tls", "-p", r.port, "-n", "4", "-q", "--connect-timeout", "0")
+	awaitClients(t, r, 2) // ours and the one that asks
+	p.Process.Signal(syscall.SIGINT)
+	if o := p.end(); o.code != 130 {
+		t.Errorf("exit code %d after SIGINT during the handshake\n%s", o.code, o.stderr)
+	}
+}
+
+// awaitClients waits until the server has so many connections.
+func awaitClients(t testing.TB, r *redisServer, n int) {
+	t.Helper()
+	for end := time.Now().Add(hang); strings.Count(r.ask("CLIENT LIST"), " addr=") < n; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the server never had %d clients", n)
+		}
+	}
+}
+
+// impatient accepts one connection each 20 ms and drops it when its handshake has not begun within
+// half a second.
+type impatient struct{ net.Listener }
+
+func (l *impatient) Accept() (net.Conn, error) {
+	time.Sleep(20 * time.Millisecond)
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &firstBytes{Conn: conn}
+	c.limit = time.AfterFunc(500*time.Millisecond, func() { conn.Close() })
+	return c, nil
+}
+
+// firstBytes lifts the limit when something has arrived.
+type firstBytes struct {
+	net.Conn
+	limit *time.Timer
+}
+
+func (c *firstBytes) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.limit.Stop()
+	return n, err
+}
+
+// C47: a server that is slow to accept and drops silent connections: the handshake begins as the
+// socket connects.
+func TestTLSHandshakeBeginsAtOnce(t *testing.T) {
+	a := newAuthority(t)
+	a.issue("127.0.0.1")
+	for _, engine := range engines() {
+		s := useTLSFake(t, a.config("127.0.0.1"), func(ln net.Listener) net.Listener { return &impatient{Listener: ln} })
+		respbench(t, "--tls", "--insecure", "-p", s.port(), "-c", "50", "-n", "500", "-q", "-t", "set", "--engine", engine).check(t, good("SET"))
+		if n := s.count(); n != 500 {
+			t.Errorf("%s: %d requests, not 500", engine, n)
+		}
+	}
+}
+
+// C48: the name sent is that of --sni, else the host when it is a name, else none.
+func TestTLSNameSent(t *testing.T) {
+	a := newAuthority(t)
+	a.issue("localhost")
+	config := a.config("localhost")
+	var mu sync.Mutex
+	var names []string
+	config.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		names = append(names, h.ServerName)
+		return nil, nil
+	}
+	s := useTLSFake(t, config, nil)
+	for _, c := range []struct{ args, name string }{
+		{"-h localhost", "localhost"}, {"-h 127.0.0.1", ""}, {"-h 127.0.0.1 --sni db.example", "db.example"}, {"-u rediss://localhost:" + s.port(), "localhost"},
+	} {
+		mu.Lock()
+		names = nil
+		mu.Unlock()
+		respbench(t, append(strings.Fields(c.args), "--tls", "--insecure", "-p", s.port(), "-c", "2", "-n", "4", "-q", "-t", "set")...).check(t, good("SET"))
+		mu.Lock()
+		for _, n := range names {
+			if n != c.name {
+				t.Errorf("%s: sent %q, not %q", c.args, n, c.name)
+			}
+		}
+		if len(names) < 3 { // the load's two and the one that asks for the configuration
+			t.Errorf("%s: %d handshakes", c.args, len(names))
+		}
+		mu.Unlock()
+	}
+}
+
+// C50, and the names: what is trusted, what is not, and what the message names.
+func TestTLSTrust(t *testing.T) {
+	a := newAuthority(t)
+	a.issue("localhost")
+	other := newAuthority(t)
+	s := useTLSFake(t, a.config("localhost"), nil)
+	dir := filepath.Join(t.TempDir(), "trusted")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "README"), "no certificate")
+	empty := t.TempDir()
+	copyFile(t, other.path("ca.pem"), filepath.Join(dir, "1.pem"))
+	copyFile(t, a.path("ca.pem"), filepath.Join(dir, "deadbeef.0"))
+	const failed = `^Could not negotiate a TLS connection: certificate verify failed: `
+	for _, c := range []struct {
+		args string
+		want want
+	}{
+		{"", bad(failed + `certificate signed by unknown authority .*--insecure`)},
+		{"--insecure", good("SET")},
+		{"--cacert CA", good("SET")}, // the address is not in the certificate: only --sni has the name checked
+		{"--cacert OTHER", bad(failed)},
+		{"--cacertdir " + dir, good("SET")},
+		{"--cacertdir " + dir + " --cacert OTHER", good("SET")},
+		{"--cacertdir " + empty, bad(`^ERROR: --cacertdir: no file in .* holds a certificate|--cacertdir: no file in`)},
+		{"--cacert CA --sni localhost", good("SET")},
+		{"--cacert CA --sni db.example", bad(failed + `certificate is valid for localhost, not db\.example`)},
+		{"--cacert CA --sni db.example --insecure", good("SET")},
+		{"--cacert " + filepath.Join(dir, "README"), bad(`--cacert: .*README holds no certificate in PEM form`)},
+		{"--cacert CA --tls-ciphers ECDHE-ECDSA-CHACHA20-POLY1305", good("SET")},
+		{"--cacert CA --tls-ciphers ECDHE-ECDSA-AES128-GCM-SHA256:NOSUCH", bad(`--tls-ciphers: no cipher suite "NOSUCH"`)},
+		{"--cacert CA --tls-ciphers HIGH:!aNULL", bad(`--tls-ciphers: no cipher suite "HIGH"`)},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			args := strings.ReplaceAll(strings.ReplaceAll(c.args, "CA", a.path("ca.pem")), "OTHER", other.path("ca.pem"))
+			if strings.Contains(c.args, "tls-ciphers") {
+				args = strings.ReplaceAll(c.args, "--cacert CA", "--insecure")
+			}
+			respbench(t, append(strings.Fields(args), "--tls", "-p", s.port(), "-c", "2", "-n", "10", "-q", "-t", "set")...).check(t, c.want)
+		})
+	}
+}
+
+func copyFile(t testing.TB, from, to string) {
+	t.Helper()
+	writeFile(t, to, readFile(t, from))
+}
+
+// The suite named is the one that is used, of TLS 1.2.
+func TestTLSCiphers(t *testing.T) {
+	a := newAuthority(t)
+	a.issue("localhost")
+	config := a.config("localhost")
+	config.MaxVersion = tls.VersionTLS12
+	var mu sync.Mutex
+	used := map[uint16]bool{}
+	config.VerifyConnection = func(s tls.ConnectionState) error {
+		mu.Lock()
+		defer mu.Unlock()
+		used[s.CipherSuite] = true
+		return nil
+	}
+	s := useTLSFake(t, config, nil)
+	respbench(t, "--tls", "--insecure", "--tls-ciphers", "ECDHE-ECDSA-CHACHA20-POLY1305", "-p", s.port(), "-c", "2", "-n", "10", "-q", "-t", "set").check(t, good("SET"))
+	respbench(t, "--tls", "--insecure", "--tls-ciphers", "ECDHE-RSA-AES128-GCM-SHA256", "-p", s.port(), "-c", "2", "-n", "10", "-q", "-t", "set").
+		check(t, bad(`^Could not negotiate a TLS connection: TLS alert from the server: handshake failure$`)) // the key is none of RSA's
+	mu.Lock()
+	defer mu.Unlock()
+	if !used[tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256] || len(used) != 1 {
+		t.Errorf("used the suites %v", used)
+	}
+}
+
+// A server that wants to know its clients.
+func TestTLSClientCertificate(t *testing.T) {
+	a := newAuthority(t)
+	a.issue("client")
+	r, port := a.useTLSRedis("--tls-auth-clients", "yes")
+	for _, engine := range engines() {
+		base := []string{"--tls", "--cacert", a.path("ca.pem"), "-p", port, "-c", "4", "-n", "100", "-q", "-t", "set", "--engine", engine}
+		respbench(t, append(base, "--cert", a.path("client.pem"), "--key", a.path("client.key"))...).check(t, good("SET"))
+		respbench(t, base...).check(t, bad(`TLS`))
+		respbench(t, append(base, "-I")...).check(t, want{1, "", `TLS`})
+	}
+	if n := r.calls("set"); n != 100*len(engines()) {
+		t.Errorf("%d SETs", n)
+	}
+}
+
+// The options that name files fail before anything is connected to.
+func TestTLSFiles(t *testing.T) {
+	a := newAuthority(t)
+	a.issue("client")
+	a.issue("another")
+	for _, c := range []struct{ args, say string }{
+		{"--cert CLIENT.pem --key ANOTHER.key", `--cert .*client\.pem, --key .*another\.key: .*does not match`},
+		{"--cert CLIENT.key --key CLIENT.key", `--cert .*client\.key`},
+		{"--cert /nope --key CLIENT.key", `--cert /nope.*no such file`},
+	} {
+		args := strings.NewReplacer("CLIENT", a.path("client"), "ANOTHER", a.path("another")).Replace(c.args)
+		s := useFake(t, "ok")
+		respbench(t, append(strings.Fields(args), "--tls", "-p", s.port(), "-n", "4", "-q", "-t", "set")...).check(t, bad(c.say))
+		if n := len(s.order); n != 0 {
+			t.Errorf("%s: %d connections", c.args, n)
+		}
+	}
 }
