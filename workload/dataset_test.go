@@ -7,7 +7,7 @@ import (
 
 const sampleRows = "id,title,body,blob\n1,\"a, \"\"b\"\"\",first,AAEC\n2,plain,\"two\r\nlines\",\n3,short\n"
 
-func mustDataset(t *testing.T, text string, comma rune, maxRows int64) *Dataset {
+func mustDataset(t testing.TB, text string, comma rune, maxRows int64) *Dataset {
 	t.Helper()
 	d, err := ReadDataset(strings.NewReader(text), comma, maxRows)
 	if err != nil {

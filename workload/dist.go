@@ -141,26 +141,22 @@ func (k *keys) draw(s stream, e, ordinal uint64) uint64 {
 	}
 }
 
-// hotspot draws uniformly from the first hot numbers with the probability upTo/2^64, else uniformly from the others.
+// hotspot draws uniformly from the first hot numbers with the probability below/2^64, else uniformly from the others.
 type hotspot struct {
 	hot, cold uint64
-	upTo      uint64
-	never     bool // the hot numbers are never drawn
+	below     uint64
 }
 
 func newHotspot(n uint64, hotKeys, hotDraws float64) hotspot {
 	hot := min(max(uint64(math.Round(hotKeys*float64(n))), 1), n)
-	h := hotspot{hot: hot, cold: n - hot, never: hotDraws == 0 && n > hot}
-	if hotDraws >= 1 || h.cold == 0 {
-		h.upTo = math.MaxUint64
-	} else {
-		h.upTo = uint64(hotDraws * 0x1p64)
+	if hotDraws >= 1 || hot == n {
+		return hotspot{hot: hot} // no others
 	}
-	return h
+	return hotspot{hot: hot, cold: n - hot, below: uint64(hotDraws * 0x1p64)}
 }
 
 func (h *hotspot) draw(r uint64) uint64 {
-	if r <= h.upTo && !h.never {
+	if r < h.below || h.cold == 0 {
 		return scale(scramble(r), h.hot)
 	}
 	return h.hot + scale(scramble(r), h.cold)

@@ -52,9 +52,13 @@ func plansUnderTest(t testing.TB) map[string]*Plan {
 		"bench 0":        bench("mixed", size("0")),
 		"bench 12":       bench("get", func(o *BenchOptions) { o.Keyspace = maxNumber }),
 		"bench long key": bench("mixed", func(o *BenchOptions) { o.KeyPrefix = strings.Repeat("p", 120) }),
+		"bench mid key":  bench("mixed", func(o *BenchOptions) { o.KeyPrefix = strings.Repeat("m", 60) }),
 		"bench sizes":    bench("mixed", size("0-300")),
 		"bench large":    bench("mixed", size("10:5,20000:1")),
 		"bench huge":     bench("set", size("3000000")),
+		"mix":            mustMix(t, mixDefaults(), "GET __key__", "2:SET __key__ __data__", "INCR c:__rand_int__"),
+		"mix sequences":  mustMix(t, mixDefaults(), "GET __key__", "MULTI ; SET __key__ __data__ ; EXEC"),
+		"dataset":        mustCommand(t, TestOptions{Dataset: mustDataset(t, sampleRows, ',', 0)}, "set", "k:__field:id__", "__field:body__"),
 		"bench zipf":     bench("mixed", func(o *BenchOptions) { o.Dist = KeyDist{kind: distZipf, parameter: 1} }),
 	}
 }
@@ -212,23 +216,27 @@ func BenchmarkFill(b *testing.B) {
 	gauss.Dist = KeyDist{kind: distGaussian}
 	sized := benchDefaults("mixed")
 	sized.Size, _ = ParseValueSize("16-48", 1<<20)
+	large := benchDefaults("set")
+	large.Size = ConstantSize(64 << 10)
 	mixed12 := benchDefaults("mixed")
 	mixed12.Keyspace = 1e12
 	plans := []struct {
 		name string
 		plan *Plan
 	}{
-		{"set/r=none", onlyTest(b, "set", fixed)},
-		{"set/r=1e5", onlyTest(b, "set", random)},
-		{"set/r=1e12", onlyTest(b, "set", wide)},
-		{"set/dist=zipf", onlyTest(b, "set", zipf)},
-		{"set/dist=gaussian", onlyTest(b, "set", gauss)},
-		{"mset/r=1e5", onlyTest(b, "mset", random)},
+		{"test=set/r=none", onlyTest(b, "set", fixed)},
+		{"test=set/r=1e5", onlyTest(b, "set", random)},
+		{"test=set/r=1e12", onlyTest(b, "set", wide)},
+		{"test=set/dist=zipf", onlyTest(b, "set", zipf)},
+		{"test=set/dist=gaussian", onlyTest(b, "set", gauss)},
+		{"test=mset/r=1e5", onlyTest(b, "mset", random)},
 		{"bench=set/keyspace=1e5", mustBench(b, benchDefaults("set"))},
 		{"bench=get/keyspace=1e5", mustBench(b, benchDefaults("get"))},
 		{"bench=mixed/keyspace=1e5", mustBench(b, benchDefaults("mixed"))},
 		{"bench=mixed/keyspace=1e12", mustBench(b, mixed12)},
 		{"bench=mixed/size=16-48", mustBench(b, sized)},
+		{"bench=set/size=65536", mustBench(b, large)},
+		{"mix=get,set,incr", mustMix(b, mixDefaults(), "8:GET __key__", "SET __key__ __data__", "INCR c:__rand_int__")},
 	}
 	for _, c := range plans {
 		for _, k := range []int{1, 16, 128} {

@@ -8,16 +8,16 @@ import (
 
 func TestValueSizes(t *testing.T) {
 	tests := map[string]struct {
-		mean float64
-		max  int
+		mean     float64
+		min, max int
 	}{
-		"32":                  {32, 32},
-		"0":                   {0, 0},
-		"0-0":                 {0, 0},
-		"64-4096":             {2080, 4096},
-		"64:90,4096:10":       {64*0.9 + 409.6, 4096},
-		"1:1,2:1,3:2":         {2.25, 3},
-		"10-20:3,1000-2000:1": {15*0.75 + 1500*0.25, 2000},
+		"32":                  {32, 32, 32},
+		"0":                   {0, 0, 0},
+		"0-0":                 {0, 0, 0},
+		"64-264":              {164, 64, 264},
+		"64:90,4096:10":       {64*0.9 + 409.6, 64, 4096},
+		"1:1,2:1,3:2":         {2.25, 1, 3},
+		"10-20:3,1000-1030:1": {15*0.75 + 1015*0.25, 10, 1030},
 	}
 	for text, want := range tests {
 		s, err := ParseValueSize(text, 1<<30)
@@ -36,7 +36,7 @@ func TestValueSizes(t *testing.T) {
 		}
 		mean := sum / n
 		deviation := math.Sqrt(max(squares/n-mean*mean, 0) / n)
-		if math.Abs(mean-want.mean) > 5*deviation+1e-9 || largest > want.max || s.Max() != want.max || smallest < 0 {
+		if math.Abs(mean-want.mean) > 5*deviation+1e-9 || largest != want.max || s.Max() != want.max || smallest != want.min {
 			t.Errorf("%s: mean %.2f, want %.2f; sizes %d to %d, Max %d", text, mean, want.mean, smallest, largest, s.Max())
 		}
 	}
