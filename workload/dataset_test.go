@@ -18,7 +18,8 @@ func mustDataset(t testing.TB, text string, comma rune, maxRows int64) *Dataset 
 
 func TestDatasetRows(t *testing.T) {
 	o := TestOptions{Dataset: mustDataset(t, sampleRows, ',', 0), DataSize: 3}
-	p := mustCommand(t, o, "hset", "doc:__field:id__", "t", "<__field:title__>", "b", "__field:body__", "raw", "__field:blob:base64__", "__data__")
+	p := mustCommand(t, o, "hset", "doc:__field:id__", "t", "<__field:title__>", "b", "__field:body__",
+		"raw", "__field:blob:base64__", "__data__")
 	want := []string{
 		"hset doc:1 t <a, \"b\"> b first raw \x00\x01\x02 __data__",
 		"hset doc:2 t <plain> b two\nlines raw  __data__",

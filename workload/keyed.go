@@ -50,7 +50,7 @@ type layout struct {
 	last   uint8              // where that word begins
 	value  uint8              // where the value begins, valueSized: the digits of its size; size, without a value
 	end    uint8              // valueShort: where the "\r\n" behind the value begins; size, without a value
-	valued bool
+	valued bool               // it has a value
 }
 
 // newKeyed is nil when the plan has another form, or large values.
@@ -137,7 +137,7 @@ func (g *Gen) fillKeyed(first uint64, k, skip int) {
 	}
 	g.draws = g.draws[:k]
 	g.drawKeyed(first, g.draws)
-	made, size := p.keyed.make(g.buf, g.ahead-p.keyed.maxSize, g.draws, g.ends[:k], &p.values)
+	made, size := p.keyed.fill(g.buf, g.ahead-p.keyed.maxSize, g.draws, g.ends[:k], &p.values)
 	g.ends = g.ends[:made]
 	if skip > 0 {
 		for i := range g.ends {
@@ -175,9 +175,9 @@ func (g *Gen) drawKeyed(first uint64, draws []uint64) {
 	}
 }
 
-// make makes one request for each draw, as long as one begins at limit or before. It says in ends where each ends, and returns how
+// fill makes one request for each draw, as long as one begins at limit or before. It says in ends where each ends, and returns how
 // many they are and the bytes of all.
-func (k *keyed) make(buf []byte, limit int, draws []uint64, ends []int, v *values) (made, size int) {
+func (k *keyed) fill(buf []byte, limit int, draws []uint64, ends []int, v *values) (made, size int) {
 	pos := 0
 	for i, draw := range draws[:len(ends)] {
 		if pos > limit {

@@ -132,7 +132,8 @@ func TestFunctions(t *testing.T) {
 
 // A null reply is a miss for commands that read or take one element, and for no other.
 func TestSuiteMisses(t *testing.T) {
-	for name, want := range map[string]bool{"get": true, "lpop": true, "rpop": true, "spop": true, "set": false, "incr": false, "mget": false} {
+	for name, want := range map[string]bool{"get": true, "lpop": true, "rpop": true, "spop": true, "set": false, "incr": false,
+		"mget": false} {
 		if p := onlyTest(t, name, TestOptions{DataSize: 3}); p.Reads(5) != want || p.Verifies(5) || p.Writes(5) {
 			t.Errorf("%s: Reads %v, Verifies %v, Writes %v", name, p.Reads(5), p.Verifies(5), p.Writes(5))
 		}
