@@ -97,7 +97,9 @@ func newKeyed(p *Plan) *keyed {
 
 // isKeyed tells whether the command is NAME __key__ or NAME __key__ __data__.
 func isKeyed(c *command) bool {
-	return len(c.args) >= 2 && len(c.args) <= 3 && isPiece(c.args[0], pieceLiteral) && isPiece(c.args[1], pieceKey) &&
+	return len(c.args) >= 2 && len(c.args) <= 3 &&
+		isPiece(c.args[0], pieceLiteral) && len(c.args[0][0].literal) <= headMax && // a longer name might be a piece of its own
+		isPiece(c.args[1], pieceKey) &&
 		(len(c.args) == 2 || isPiece(c.args[2], pieceValue))
 }
 

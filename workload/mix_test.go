@@ -92,6 +92,7 @@ func TestMixStreams(t *testing.T) {
 		mustMix(t, mixDefaults(), "GET __key__", "SET __key__ __data__"),
 		mustMix(t, sized, "GET x__key__", "5:SET __key__ a__data__b", "MULTI;", "2 SET __rand_1st__ __rand_int__ ; GET __rand_1st__"),
 		mustMix(t, cluster, "GET {tag}__key__", "SET __key__{tag} __data__"),
+		mustMix(t, mixDefaults(), strings.Repeat("x", refMin)+" __key__"),
 	}
 	if plans[0].keyed == nil || plans[1].keyed != nil {
 		t.Error("the fast path is not where it should be")
