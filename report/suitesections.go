@@ -31,7 +31,7 @@ func suiteSections(s, before *SuiteResult, t texts) []section {
 		all = append(all,
 			section{head: t.f("conclusions") + ": " + sys.Name, list: systemConclusions(sys, cells, t)},
 			chartSection(sys, cells, t), rawSection(sys, cells, t), trimmedSection(sys, cells, t),
-			overheadSection(sys, cells, t), spreadSection(sys, cells, t), latencySection(sys, cells, t),
+			overheadSection(sys, cells, t), spreadSection(sys, cells, t), latencySection(sys, cells, t), repliesSection(sys, cells, t),
 		)
 	}
 	all = append(all, section{head: t.f("conclusions"), list: crossConclusions(s, t)})

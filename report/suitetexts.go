@@ -105,6 +105,8 @@ var words = map[string][2]string{
 	"result title": {"respbench results", "respbench 测试结果"},
 	"suite title":  {"Benchmark report", "压测报告"},
 	"test":         {"Test", "测试"}, "requests": {"Requests", "请求数"}, "errors": {"Errors", "错误"},
+	"replies": {"%s: replies and their cost (all rounds)", "%s：回复与开销（所有轮次）"}, "miss rate": {"Miss rate", "未命中率"},
+	"conflict rate": {"Conflict rate", "冲突率"}, "verified": {"Verified", "已校验"}, "server cpu": {"Server CPU us/request", "服务端CPU us/请求"},
 	"summary": {"Summary", "汇总"}, "latency table": {"Latency (ms)", "延迟（ms）"}, "verdict": {"What limited the run", "瓶颈判断"},
 	"clients": {"Clients", "连接数"}, "pipeline": {"Pipeline", "pipeline"},
 	"min": {"min", "最小"}, "avg": {"avg", "平均"}, "max": {"max", "最大"}, "cpu": {"Client CPU us/request", "客户端CPU us/请求"},
