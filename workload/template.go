@@ -151,7 +151,10 @@ func patch8(buf []byte, size, count int, x, step, r uint64) {
 // patch12 is patch4 for twelve digits.
 func patch12(buf []byte, size, count int, x, step, r uint64) {
 	for at := 0; count > 0; count-- {
-		putNumber12(buf[at:], scale(fold(x), r))
+		v, w := scale(fold(x), r), (*[placeholderLen]byte)(buf[at:])
+		hi := v / 1e8
+		binary.LittleEndian.PutUint32(w[:], digits4(uint32(hi)))
+		binary.LittleEndian.PutUint64(w[4:], digits8(uint32(v-hi*1e8)))
 		at += size
 		x += step
 	}
