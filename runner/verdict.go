@@ -132,6 +132,8 @@ func (f *facts) judgeClosed(v *report.Verdict) {
 		case f.ceiling == 0:
 			v.Advice = "measure the client alone: respbench ceiling, then --ceiling"
 		}
+	case client && f.crowded():
+		v.Word, v.Advice = clientBound, "its loop lacked a processor: stop what else runs here, or pin it with --cpu"
 	case client:
 		v.Word, v.Advice = clientBound, f.moreThreads()
 	case server:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -36,30 +37,30 @@ type embedded struct {
 // readyLine is what serve prints when it accepts connections; the port is its last number.
 var readyLine = regexp.MustCompile(`:(\d+)\s*$`)
 
-// startEmbedded starts the server on a free port and waits until it is ready.
-func startEmbedded(ctx context.Context, stderr io.Writer) (*embedded, error) {
+// startEmbedded starts the server on a free port and waits until it is ready. more are options of serve.
+func startEmbedded(ctx context.Context, stderr io.Writer, more ...string) (*embedded, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("--embedded: %w", err)
+		return nil, err
 	}
 	// The name decides whether there are subcommands, so it is ours even behind a link called redis-benchmark.
-	cmd := &exec.Cmd{Path: self, Args: append([]string{ownName}, embeddedArgs...), Stderr: stderr,
+	cmd := &exec.Cmd{Path: self, Args: slices.Concat([]string{ownName}, embeddedArgs, more), Stderr: stderr,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("--embedded: %w", err)
+		return nil, err
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("--embedded: %w", err)
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("--embedded: %w", err)
+		return nil, err
 	}
 	e := &embedded{cmd: cmd, stdin: stdin}
 	if e.port, err = waitReady(ctx, stdout); err != nil {
 		e.stop()
-		return nil, fmt.Errorf("--embedded: %w", err)
+		return nil, err
 	}
 	go io.Copy(io.Discard, stdout) // ends with the child
 	return e, nil

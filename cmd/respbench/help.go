@@ -22,6 +22,13 @@ func writeHelp(w io.Writer, p program, rows []row, subs []*cobra.Command) error 
 			fmt.Fprintf(b, "       %s %-22s %s\n", p.name, c.Name()+" [OPTIONS]", c.Short)
 		}
 	}
+	writeRows(b, rows)
+	fmt.Fprint(b, strings.ReplaceAll(helpEnd, "NAME", p.name))
+	return b.Flush()
+}
+
+// writeRows prints the options under their headings.
+func writeRows(b *bufio.Writer, rows []row) {
 	group := ""
 	for i := range rows {
 		r := &rows[i]
@@ -34,8 +41,6 @@ func writeHelp(w io.Writer, p program, rows []row, subs []*cobra.Command) error 
 		}
 		writeRow(b, r)
 	}
-	fmt.Fprint(b, strings.ReplaceAll(helpEnd, "NAME", p.name))
-	return b.Flush()
 }
 
 func writeRow(b *bufio.Writer, r *row) {

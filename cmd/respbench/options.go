@@ -29,6 +29,7 @@ func (s *settings) options(command []string) (runner.Options, error) {
 		s.fillClassic()
 	}
 	s.fillCommon()
+	s.checkCeiling()
 	if err := s.takePassword(); err != nil {
 		return *o, err
 	}

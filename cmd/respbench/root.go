@@ -16,8 +16,8 @@ import (
 // subcommands only then. `respbench -- serve` sends a command called "serve".
 
 // subcommands makes the commands that are not the benchmark itself.
-func subcommands() []*cobra.Command {
-	return []*cobra.Command{newServeCommand()}
+func (a *app) subcommands() []*cobra.Command {
+	return []*cobra.Command{a.newSweepCommand(), a.newCeilingCommand(), newSuiteCommand(), newCompareCommand(), newReportCommand(), newServeCommand()}
 }
 
 // cobraWords are the first words that cobra itself answers when there are subcommands.
@@ -29,7 +29,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	rows := s.rows()
 	root := a.newRoot(s, rows)
 	if !a.dropIn {
-		addSubcommands(root, args)
+		a.addSubcommands(root, args)
 	}
 	if !root.HasSubCommands() {
 		values, err := walkOptions(root.Flags(), args)
@@ -42,7 +42,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	err := root.ExecuteContext(ctx)
 	switch {
 	case errors.Is(err, errHelp):
-		return writeHelp(a.stdout, a.program, rows, subcommands())
+		return writeHelp(a.stdout, a.program, rows, a.subcommands())
 	case errors.Is(err, errVersion):
 		_, err = fmt.Fprintln(a.stdout, a.versionLine())
 	}
@@ -50,11 +50,11 @@ func (a *app) execute(ctx context.Context, args []string) error {
 }
 
 // addSubcommands adds them all when args begins with one of them.
-func addSubcommands(root *cobra.Command, args []string) {
+func (a *app) addSubcommands(root *cobra.Command, args []string) {
 	if len(args) == 0 {
 		return
 	}
-	all := subcommands()
+	all := a.subcommands()
 	first := func(c *cobra.Command) bool { return c.Name() == args[0] }
 	if slices.ContainsFunc(all, first) || slices.Contains(cobraWords, args[0]) {
 		root.AddCommand(all...)
@@ -90,33 +90,52 @@ func (a *app) newRoot(s *settings, rows []row) *cobra.Command {
 			help(cmd, args)
 			return
 		}
-		_ = writeHelp(a.stdout, a.program, rows, subcommands())
+		_ = writeHelp(a.stdout, a.program, rows, a.subcommands())
 	})
 	return root
 }
 
 // benchmark is what runs when the options have been parsed.
 func (a *app) benchmark(ctx context.Context, s *settings, command []string) error {
-	opts, err := s.options(command)
+	opts, err := a.options(s, command)
 	if err != nil {
 		return err
 	}
+	stop, err := a.startServer(ctx, s, &opts)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return a.measure(ctx, opts, a.io(s))
+}
+
+// options are the runner's options, with what is read from stdin; the warnings have been printed.
+func (a *app) options(s *settings, command []string) (runner.Options, error) {
+	opts, err := s.options(command)
+	if err != nil {
+		return opts, err
+	}
 	if s.readStdin && len(command) > 0 {
 		if opts.Classic.Stdin, err = lastArgument(a.stdin); err != nil {
-			return err
+			return opts, err
 		}
 		opts.Classic.HasStdin = true
 	}
 	s.printWarnings(a.stderr)
-	if s.embedded {
-		child, err := startEmbedded(ctx, a.stderr)
-		if err != nil {
-			return err
-		}
-		defer child.stop()
-		opts.Target.Host, opts.Target.Port = defaultHost, child.port
+	return opts, nil
+}
+
+// startServer starts the server of --embedded and points opts to it; without the option it does nothing.
+func (a *app) startServer(ctx context.Context, s *settings, opts *runner.Options) (stop func(), err error) {
+	if !s.embedded {
+		return func() {}, nil
 	}
-	return a.measure(ctx, opts, a.io(s))
+	child, err := startEmbedded(ctx, a.stderr)
+	if err != nil {
+		return nil, fmt.Errorf("--embedded: %w", err)
+	}
+	opts.Target.Host, opts.Target.Port = defaultHost, child.port
+	return child.stop, nil
 }
 
 // io is where a run prints.

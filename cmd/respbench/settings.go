@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"respbench/report"
 	"respbench/runner"
 )
 
@@ -51,6 +52,7 @@ type settings struct {
 	onError                     runner.ErrorPolicy
 	onErrorGiven                bool
 	logLevel                    string
+	ceiling                     *report.Result // of --ceiling FILE
 
 	chooser  string   // the option that chose bench.c mode, as typed
 	classic  string   // an option that only redis-benchmark mode has, as typed
