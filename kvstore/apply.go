@@ -13,7 +13,7 @@ import (
 func (s *Server) apply(code op, args [][]byte) error {
 	switch code {
 	case opFlush:
-		s.store = newStore(s.opts.Allocator)
+		s.clear()
 	case opSet:
 		s.putString(args[0], args[1])
 	case opMSet:

@@ -328,7 +328,7 @@ func (s *Server) flush(c *client, args [][]byte) {
 		s.fail(errSyntax)
 		return
 	}
-	s.store = newStore(s.opts.Allocator)
+	s.clear()
 	s.logOp(opFlush)
 	s.ok()
 }

@@ -27,7 +27,7 @@ type dict struct {
 }
 
 func newDict(mem memory, seed maphash.Seed) *dict {
-	d := &dict{index: newIndex(), mem: mem, seed: seed}
+	d := &dict{index: newIndex(mem.segment), mem: mem, seed: seed}
 	d.hashOf = func(r ref) uint64 { return d.hash(recordKey(mem.at(r))) }
 	return d
 }

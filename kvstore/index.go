@@ -1,5 +1,7 @@
 package kvstore
 
+import "unsafe"
+
 // index.go is the hash table of all engines: extendible hashing over segments of 1024 slots. A slot is one word: 26 bits of
 // the hash and the ref of the record. There are no pointers in a segment and no pause when the table grows: one full
 // segment of 8 KiB splits in two, and the directory, which doubles now and then, has one word for about 700 keys.
@@ -22,14 +24,21 @@ type segment struct {
 	depth  uint                 // leading hash bits that its keys share
 }
 
+// segmentBytes is the size of a segment, rounded up to cache lines.
+const segmentBytes = (int(unsafe.Sizeof(segment{})) + 63) &^ 63
+
 // index maps a hash to the ref of a record. The owner says whether a record has the wanted key.
 type index struct {
+	newSegment func() *segment
+
 	dir   []*segment // by the topmost depth bits of the hash
 	depth uint
 	count int
 }
 
-func newIndex() index { return index{dir: []*segment{new(segment)}} }
+func newIndex(newSegment func() *segment) index {
+	return index{newSegment: newSegment, dir: []*segment{newSegment()}}
+}
 
 // fragment gives the bits of a hash that a slot keeps.
 func fragment(h uint64) uint64 { return h>>(64-fragTop)<<10 | h&(segmentSlots-1) }
@@ -100,9 +109,12 @@ func (x *index) split(h uint64, hashOf func(ref) uint64) {
 		x.dir = dir
 		x.depth++
 	}
-	low, high := new(segment), new(segment)
-	low.depth, high.depth = seg.depth+1, seg.depth+1
-	for _, s := range seg.slots {
+	low, high := seg, x.newSegment()
+	old := seg.slots
+	low.slots, low.live, low.filled = [segmentSlots]uint64{}, 0, 0
+	low.depth++
+	high.depth = low.depth
+	for _, s := range old {
 		if s == 0 || s == deleted {
 			continue
 		}
@@ -119,14 +131,11 @@ func (x *index) split(h uint64, hashOf func(ref) uint64) {
 			high.add(s>>refBits, r)
 		}
 	}
-	// The entries of seg are contiguous; the first half becomes low's.
-	span := 1 << (x.depth - seg.depth)
-	first := int(h>>(64-x.depth)) &^ (span - 1)
+	// The entries of the segment are contiguous; the second half becomes high's.
+	span := 1 << (x.depth - low.depth)
+	first := int(h>>(64-x.depth)) &^ (2*span - 1)
 	for i := range span {
-		x.dir[first+i] = low
-		if i >= span/2 {
-			x.dir[first+i] = high
-		}
+		x.dir[first+span+i] = high
 	}
 }
 

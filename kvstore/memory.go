@@ -23,6 +23,10 @@ type memory interface {
 	size(r ref) int
 	// free takes a block back.
 	free(r ref)
+	// segment gives an empty segment for an index. There is no way to give one back but release.
+	segment() *segment
+	// release gives everything back to the system or the collector. The memory must not be used afterwards.
+	release()
 	// stats says what is held.
 	stats() memoryStats
 }
@@ -31,7 +35,7 @@ type memory interface {
 type memoryStats struct {
 	blocks   int64 // blocks in use
 	used     int64 // bytes of blocks in use, rounded up to what the allocator gave
-	reserved int64 // bytes taken from the Go heap for blocks, in use or not
+	reserved int64 // bytes taken from the system or the Go heap for blocks and segments, in use or not
 }
 
 func newMemory(allocator string) memory {

@@ -12,6 +12,8 @@ type goMemory struct {
 	next   ref
 	freed  []ref
 	sum    memoryStats
+
+	segments int64
 }
 
 func newGoMemory() *goMemory { return &goMemory{next: 1} }
@@ -46,8 +48,15 @@ func (m *goMemory) free(r ref) {
 	m.freed = append(m.freed, r)
 }
 
+func (m *goMemory) segment() *segment {
+	m.segments++
+	return new(segment)
+}
+
+func (m *goMemory) release() { *m = *newGoMemory() }
+
 func (m *goMemory) stats() memoryStats {
 	s := m.sum
-	s.reserved = s.used + int64(len(m.chunks))*headersPerChunk*24
+	s.reserved = s.used + int64(len(m.chunks))*headersPerChunk*24 + m.segments*int64(segmentBytes)
 	return s
 }

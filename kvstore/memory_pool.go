@@ -3,10 +3,11 @@ package kvstore
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 )
 
-// memory_pool.go is the allocator "mypool": size-classed slabs, as in memcached. Memory comes in pages of 1 MiB, which hold
-// no pointers, so the collector never looks inside; a page is cut into runs of 64 KiB, and a run into slots of one
+// memory_pool.go is the allocator "mypool": size-classed slabs, as in memcached. Memory comes in pages of 1 MiB from outside
+// the Go heap, so the collector never looks inside; a page is cut into runs of 64 KiB, and a run into slots of one
 // size class. A freed slot keeps the link to the next free one of its class in its own first bytes.
 //
 // Cost: slots are up to 12.5 % larger than asked (8 bytes for small ones), and a run serves its class for ever, so a store
@@ -27,6 +28,7 @@ const (
 )
 
 type poolMemory struct {
+	source   pageSource
 	pages    []*[pageBytes]byte
 	runClass []uint8 // by run
 	classes  []slabClass
@@ -35,6 +37,8 @@ type poolMemory struct {
 	large     [][]byte
 	largeFree []ref
 	largeSum  int64
+
+	segmentRoom []byte // rest of a page for segments
 
 	sum memoryStats
 }
@@ -94,7 +98,7 @@ func (m *poolMemory) alloc(n int) ref {
 func (m *poolMemory) newRun(class int) {
 	run := len(m.runClass)
 	if run*runBytes/pageBytes == len(m.pages) {
-		m.pages = append(m.pages, new([pageBytes]byte))
+		m.pages = append(m.pages, m.source.page())
 	}
 	m.runClass = append(m.runClass, uint8(class))
 	m.sum.reserved += runBytes
@@ -144,6 +148,22 @@ func (m *poolMemory) free(r ref) {
 	c := &m.classes[m.runClass[r/unitsRun]]
 	binary.LittleEndian.PutUint64(m.at(r), uint64(c.free))
 	c.free = r
+}
+
+// segment gives the next piece of a page: a segment has no pointers, so it may lie outside the heap.
+func (m *poolMemory) segment() *segment {
+	if len(m.segmentRoom) < segmentBytes {
+		m.segmentRoom = m.source.page()[:]
+		m.sum.reserved += pageBytes
+	}
+	g := (*segment)(unsafe.Pointer(unsafe.SliceData(m.segmentRoom)))
+	m.segmentRoom = m.segmentRoom[segmentBytes:]
+	return g
+}
+
+func (m *poolMemory) release() {
+	m.source.release()
+	*m = *newPoolMemory()
 }
 
 func (m *poolMemory) stats() memoryStats {

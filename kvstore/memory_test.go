@@ -125,7 +125,7 @@ func checkDict(t *testing.T, d *dict, want map[string]string) {
 
 // Beyond 16 levels a split needs the whole hash again; a directory that deep takes equal leading bits to come about.
 func TestIndexSplitsBelowTheKeptBits(t *testing.T) {
-	x := newIndex()
+	x := newIndex(func() *segment { return new(segment) })
 	hashes := map[ref]uint64{}
 	for i := range 3000 {
 		h := uint64(0xABCD)<<48 | uint64(i)<<34 | uint64(i&1023)

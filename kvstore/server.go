@@ -110,7 +110,14 @@ func (s *Server) Run(ready func(port int)) error {
 		err = errors.Join(err, s.endLog())
 	}
 	s.awaitSenders()
+	s.store.mem.release()
 	return err
+}
+
+// clear forgets all that is stored.
+func (s *Server) clear() {
+	s.store.mem.release()
+	s.store = newStore(s.opts.Allocator)
 }
 
 func (s *Server) serve() error {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -73,6 +74,8 @@ func serve(ctx context.Context, o kvstore.Options, parent io.Reader, stdout io.W
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	// Pinned to one core Go would run with one processor, and lose it at each wait for the network or the disk.
+	runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0)))
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	server, err := kvstore.New(o)

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package kvstore
+
+func wantHugePages([]byte) {}
