@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,6 +51,7 @@ type fakeServer struct {
 	conns int            // connections that sent a load command
 	calls map[string]int // by command name, upper case, set-up included
 	order [][]string     // command names of each connection, the first few
+	took  []float64      // FAKE(slow): ms from the read of a command to its reply
 }
 
 // fakeConn is one connection of a fake.
@@ -59,6 +61,7 @@ type fakeConn struct {
 	id     int
 	authed bool
 	loads  int
+	readAt time.Time // of the commands being answered
 }
 
 func (c *fakeConn) send(s string) error {
@@ -209,6 +212,10 @@ func errorAt(k int) func(*fakeConn, []string, int) error {
 func slow(d time.Duration) func(*fakeConn, []string, int) error {
 	return func(c *fakeConn, _ []string, _ int) error {
 		time.Sleep(d)
+		took := float64(time.Since(c.readAt)) / 1e6
+		c.s.mu.Lock()
+		c.s.took = append(c.s.took, took)
+		c.s.mu.Unlock()
 		return c.send(okReply)
 	}
 }
@@ -271,6 +278,16 @@ func (s *fakeServer) count() int {
 	return s.loads
 }
 
+// log is what FAKE(slow) noted: mean, least and most, in ms.
+func (s *fakeServer) log() (mean, least, most float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, ms := range s.took {
+		mean += ms / float64(len(s.took))
+	}
+	return mean, slices.Min(s.took), slices.Max(s.took)
+}
+
 // called is how often a command came.
 func (s *fakeServer) called(name string) int {
 	s.mu.Lock()
@@ -303,6 +320,7 @@ func (s *fakeServer) serve(conn net.Conn) {
 	r := bufio.NewReaderSize(conn, 1<<16)
 	for {
 		cmds, err := readBatch(r)
+		c.readAt = time.Now()
 		if err != nil || s.answer(c, cmds) != nil {
 			return
 		}
