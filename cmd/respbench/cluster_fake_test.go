@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Clusters of fakes, which redirect in ways that a real one seldom does.
+
+// fakeNode is one node. It answers CLUSTER and COMMAND itself; what load says to the rest is sent.
+type fakeNode struct {
+	*fakeServer
+	mu     sync.Mutex
+	oks    int
+	asked  int // commands behind ASKING
+	asking map[*fakeConn]bool
+	topo   func(word string) string
+	load   func(n *fakeNode, cmd []string, asking bool) string
+}
+
+const clusterDisabled = "-ERR unknown subcommand\r\n"
+
+func useFakeNode(t testing.TB, load func(n *fakeNode, cmd []string, asking bool) string) *fakeNode {
+	t.Helper()
+	n := &fakeNode{asking: map[*fakeConn]bool{}, load: load}
+	f, err := newFake("ok")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.load = each(n.answer)
+	if n.fakeServer, err = runFake(f); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.close)
+	return n
+}
+
+func (n *fakeNode) answer(c *fakeConn, cmd []string, _ int) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch strings.ToUpper(cmd[0]) {
+	case "CLUSTER":
+		return c.send(n.topo(strings.ToUpper(cmd[1])))
+	case "COMMAND":
+		return c.send("-ERR unknown command\r\n") // an old server, or a proxy
+	case "ASKING":
+		n.asking[c] = true
+		return c.send(okReply)
+	}
+	asking := n.asking[c]
+	n.asking[c] = false
+	reply := n.load(n, cmd, asking)
+	switch {
+	case !strings.HasPrefix(reply, "+"):
+	case asking:
+		n.asked++
+	default:
+		n.oks++
+	}
+	return c.send(reply)
+}
+
+func (n *fakeNode) counts() (oks, asked int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.oks, n.asked
+}
+
+func takesAll(*fakeNode, []string, bool) string { return okReply }
+
+// slotsOf is CLUSTER SLOTS' reply with all slots at one node, in a dialect that knows nothing else.
+func slotsOf(host, port string) func(string) string {
+	return func(word string) string {
+		if word != "SLOTS" {
+			return clusterDisabled
+		}
+		return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$%d\r\n%s\r\n:%s\r\n$3\r\naaa\r\n", len(host), host, port)
+	}
+}
+
+// A node that has moved out sends everything to one that nobody knew.
+func TestClusterMovedToUnknown(t *testing.T) {
+	for _, host := range []string{"127.0.0.1", "", "localhost"} {
+		t.Run("host="+host, func(t *testing.T) {
+			b := useFakeNode(t, takesAll)
+			a := useFakeNode(t, func(_ *fakeNode, cmd []string, _ bool) string {
+				return fmt.Sprintf("-MOVED 12182 %s:%s\r\n", host, b.port())
+			})
+			a.topo, b.topo = slotsOf("127.0.0.1", a.port()), slotsOf("127.0.0.1", b.port())
+			o := respbench(t, "-p", a.port(), "--cluster", "-n", "200", "-c", "4", "-P", "3", "-q", "SET", "foo", "v")
+			o.check(t, want{stdout: qRow, stderr: `tried again after MOVED \d+;`})
+			if oks, _ := b.counts(); oks != 200 {
+				t.Errorf("%d SETs at the new node, want 200", oks)
+			}
+		})
+	}
+}
+
+func TestClusterAsk(t *testing.T) {
+	b := useFakeNode(t, func(n *fakeNode, cmd []string, asking bool) string {
+		if !asking {
+			return "-MOVED 12182 127.0.0.1:1\r\n" // nobody may come without ASKING
+		}
+		return okReply
+	})
+	odd := 0
+	a := useFakeNode(t, func(_ *fakeNode, cmd []string, _ bool) string {
+		if odd++; odd%3 == 0 {
+			return "-ASK 12182 127.0.0.1:" + b.port() + "\r\n"
+		}
+		return okReply
+	})
+	a.topo, b.topo = slotsOf("127.0.0.1", a.port()), slotsOf("127.0.0.1", a.port())
+	for _, pipeline := range []string{"1", "5"} {
+		before, _ := a.counts()
+		_, askedBefore := b.counts()
+		respbench(t, "-p", a.port(), "--cluster", "-n", "300", "-c", "4", "-P", pipeline, "-q", "SET", "foo", "v").
+			check(t, want{stdout: qRow, stderr: `tried again after ASK \d+;`})
+		oks, _ := a.counts()
+		_, asked := b.counts()
+		if asked == askedBefore || oks-before+asked-askedBefore != 300 {
+			t.Errorf("P=%s: %d SETs at the owner, %d at the importing node: together not 300", pipeline, oks-before, asked-askedBefore)
+		}
+	}
+}
+
+func TestClusterTryAgain(t *testing.T) {
+	for _, text := range []string{"TRYAGAIN Multiple keys request during rehashing of slot", "CLUSTERDOWN The cluster is down"} {
+		word, _, _ := strings.Cut(text, " ")
+		t.Run(word, func(t *testing.T) {
+			calls := 0
+			a := useFakeNode(t, func(_ *fakeNode, cmd []string, _ bool) string {
+				if calls++; calls%4 == 0 {
+					return "-" + text + "\r\n"
+				}
+				return okReply
+			})
+			a.topo = slotsOf("", a.port())
+			respbench(t, "-p", a.port(), "--cluster", "-n", "100", "-c", "4", "-P", "2", "-q", "SET", "foo", "v").
+				check(t, want{stdout: qRow, stderr: `tried again after ` + word + ` \d+;`})
+			if oks, _ := a.counts(); oks != 100 {
+				t.Errorf("%d SETs were good, want 100", oks)
+			}
+		})
+	}
+}
+
+// Two nodes that send a request to and fro are left alone between tries, and given up in time.
+func TestClusterDisagree(t *testing.T) {
+	var a, b *fakeNode
+	calls := 0
+	a = useFakeNode(t, func(*fakeNode, []string, bool) string {
+		calls++
+		return "-MOVED 12182 127.0.0.1:" + b.port() + "\r\n"
+	})
+	b = useFakeNode(t, func(*fakeNode, []string, bool) string { return "-MOVED 12182 127.0.0.1:" + a.port() + "\r\n" })
+	a.topo, b.topo = slotsOf("127.0.0.1", a.port()), slotsOf("127.0.0.1", b.port())
+	respbench(t, "-p", a.port(), "--cluster", "-n", "1", "-c", "1", "-q", "--timeout", "0.5", "SET", "foo", "v").
+		check(t, want{code: 1, stdout: "!" + qRow, stderr: `^Error from server 127\.0\.0\.1:\d+: MOVED 12182 127\.0\.0\.1:\d+ \(after \d+ tries`})
+	if calls > 20 {
+		t.Errorf("one request was tried %d times at one node in half a second", calls)
+	}
+}
+
+// An error that is no redirect ends the run and names the node; --on-error count counts it.
+func TestClusterError(t *testing.T) {
+	a := useFakeNode(t, func(_ *fakeNode, cmd []string, _ bool) string { return "-OOM command not allowed\r\n" })
+	a.topo = slotsOf("127.0.0.1", a.port())
+	respbench(t, "-p", a.port(), "--cluster", "-n", "10", "-c", "1", "-q", "-t", "set").
+		check(t, want{code: 1, stdout: "!" + qRow, stderr: `^Error from server 127\.0\.0\.1:` + a.port() + `: OOM command not allowed$`})
+	respbench(t, "-p", a.port(), "--cluster", "-n", "10", "-c", "1", "-q", "-t", "set", "--on-error", "count").
+		check(t, want{code: 1, stdout: qRow, stderr: `OOM`})
+}
