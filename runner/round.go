@@ -41,6 +41,9 @@ type round struct {
 	onMeasured func(wait bool)
 	onAnswered func()
 
+	// around stands between a loop and its worker; nil: nothing does. It makes a slow client of us.
+	around func(netpoll.Handler) netpoll.Handler
+
 	quota   *quota
 	warmup  *quota
 	workers []*worker
@@ -155,7 +158,11 @@ func (r *round) addLoop(i, threads int) error {
 	if k := len(r.load.CPUs); k > 0 {
 		cpu = r.load.CPUs[i%k]
 	}
-	l, err := netpoll.New(w, netpoll.Options{Engine: r.load.Engine, CPU: cpu, Spin: r.load.Spin, Log: r.log,
+	var h netpoll.Handler = w
+	if r.around != nil {
+		h = r.around(w)
+	}
+	l, err := netpoll.New(h, netpoll.Options{Engine: r.load.Engine, CPU: cpu, Spin: r.load.Spin, Log: r.log,
 		TLS: r.tls, HandshakeTimeout: r.load.ConnectTimeout})
 	if err != nil {
 		return err

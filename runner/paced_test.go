@@ -1,0 +1,140 @@
+package runner
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A rate is held on any number of connections and loops, to the last of -n, and what is reported of it
+// is what the server saw.
+func TestRateIsHeld(t *testing.T) {
+	t.Parallel()
+	for _, l := range []Load{
+		{Clients: 1}, {Clients: 5, Threads: 2}, {Clients: 7, Threads: 3, Pipeline: 4}, {Clients: 4, Poisson: true},
+		{Clients: 4, Engine: "gnet"}, {Clients: 3, Reconnect: 1},
+	} {
+		s := startServer(t, always("+OK\r\n"))
+		l.Rate, l.Requests = Rate{1000}, 500
+		start := time.Now()
+		res := measure(t, s.ln.Addr().String(), l)
+		took := time.Since(start)
+		p := res.Pacing
+		if res.Requests != 500 || s.count() != 500 || p.Due != 500 || p.Unstarted != 0 {
+			t.Errorf("%+v: %d requests, %d at the server, pacing %+v", l, res.Requests, s.count(), p)
+		}
+		if off := math.Abs(p.Offered-1000) / 1000; !l.Poisson && off > 1e-3 || off > 0.2 {
+			t.Errorf("%+v: offered %v a second", l, p.Offered)
+		}
+		if p.Achieved > p.Offered*1.001 || took < 400*time.Millisecond {
+			t.Errorf("%+v: achieved %v in %v", l, p.Achieved, took)
+		}
+		if l.Reconnect == 1 && s.conns < 500 {
+			t.Errorf("%d connections for 500 requests of one each", s.conns)
+		}
+	}
+}
+
+// Rates below one a second: the next request may be due long after the end, which comes in time all the same.
+func TestRateBelowOne(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, always("+OK\r\n"))
+	start := time.Now()
+	res := measure(t, s.ln.Addr().String(), Load{Clients: 2, Threads: 2, Rate: Rate{0.01}, Duration: 700 * time.Millisecond, Requests: unlimited})
+	if took := time.Since(start); res.Requests != 1 || took < 600*time.Millisecond || took > 3*time.Second || res.Elapsed != 700*time.Millisecond {
+		t.Errorf("%d requests in %v, elapsed %v", res.Requests, took, res.Elapsed)
+	}
+	start = time.Now()
+	res = measure(t, s.ln.Addr().String(), Load{Clients: 2, Threads: 2, Rate: Rate{0.01}, Requests: 1})
+	if took := time.Since(start); res.Requests != 1 || took > 3*time.Second {
+		t.Errorf("-n 1: %d requests in %v: the schedule went on behind the last request", res.Requests, took)
+	}
+}
+
+// C113: a rate that cannot be reached: the run ends in time, and says what was offered, achieved and left.
+func TestRateOutOfReach(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, func(*testConn, []string) string { time.Sleep(50 * time.Millisecond); return "+OK\r\n" })
+	start := time.Now()
+	res := measure(t, s.ln.Addr().String(), Load{Clients: 1, Rate: Rate{1000}, Duration: time.Second, Requests: unlimited})
+	p, took := res.Pacing, time.Since(start)
+	if took > 3*time.Second || math.Abs(p.Offered-1000) > 1 || p.Achieved > 21 || p.Achieved < 5 {
+		t.Errorf("offered %v, achieved %v in %v", p.Offered, p.Achieved, took)
+	}
+	if p.Due != 1000 || p.Unstarted != 1000-res.Requests || p.QueueMax < 900 || !hasNote(res, "were due but not begun") {
+		t.Errorf("%d requests, %+v, notes %q", res.Requests, p, res.Notes)
+	}
+}
+
+// Steps end when they say so, whatever -n would allow, and the loops offer them together.
+func TestScheduleEnds(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, always("+OK\r\n"))
+	steps := []RateStep{{100, 100, 300 * time.Millisecond}, {200, 400, 200 * time.Millisecond}}
+	res := measure(t, s.ln.Addr().String(), Load{Clients: 4, Threads: 2, Schedule: steps, Requests: unlimited})
+	if math.Abs(float64(res.Requests)-90) > 1 || res.Elapsed < 500*time.Millisecond || math.Abs(res.Pacing.Offered-180) > 3 {
+		t.Errorf("%d requests in %v, %+v, want 90 in 0.5 s", res.Requests, res.Elapsed, res.Pacing)
+	}
+	if res.Asked != 0 {
+		t.Errorf("asked for %d requests, though the schedule decides", res.Asked)
+	}
+}
+
+// A transaction goes out as one, in order, on one connection, paced or not, even when -n cuts the last one.
+func TestUnitsStayTogether(t *testing.T) {
+	t.Parallel()
+	for _, l := range []Load{{Clients: 3, Threads: 2, Pipeline: 2}, {Clients: 3, Threads: 2, Pipeline: 2, Rate: Rate{3000}}} {
+		s := startServer(t, always("+QUEUED\r\n"))
+		l.Requests = 302
+		ses := newTestSession(t, s.ln.Addr().String(), l)
+		r := ses.newRound(setPlan(t, "MULTI", ";", "INCR", "c", ";", "EXEC"))
+		res, err := r.run(context.Background())
+		if err != nil || res.Requests != 302 {
+			t.Fatalf("%v: %+v", err, res)
+		}
+		byConn := map[string][]string{}
+		for _, cmd := range s.log {
+			byConn[cmd[0]] = append(byConn[cmd[0]], cmd[1])
+		}
+		cut := 0
+		for id, names := range byConn {
+			for i := 0; i < len(names); i += 3 {
+				part := names[i:min(i+3, len(names))]
+				if len(part) < 3 {
+					cut++
+				}
+				if !slices.Equal(part, []string{"MULTI", "INCR", "EXEC"}[:len(part)]) {
+					t.Fatalf("rate %v, connection %s: %v", l.Rate, id, names)
+				}
+			}
+		}
+		if cut != 1 {
+			t.Errorf("rate %v: %d transactions are cut, want the last one", l.Rate, cut)
+		}
+	}
+}
+
+// C116: more connections than requests.
+func TestMoreConnectionsThanRequests(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []float64{0, 1000} {
+		s := startServer(t, always("+OK\r\n"))
+		res := measure(t, s.ln.Addr().String(), Load{Clients: 100, Threads: 2, Requests: 10, Rate: Rate{rate}})
+		if res.Requests != 10 || s.count() != 10 || res.QPS() < 10/(res.Elapsed.Seconds()+0.01) {
+			t.Errorf("rate %v: %d requests, %d at the server, %v a second", rate, res.Requests, s.count(), res.QPS())
+		}
+	}
+}
+
+// A duration ends a closed loop in time; what is in flight is answered and counted.
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, func(*testConn, []string) string { time.Sleep(time.Millisecond); return "+OK\r\n" })
+	start := time.Now()
+	res := measure(t, s.ln.Addr().String(), Load{Clients: 4, Threads: 2, Pipeline: 3, Duration: 400 * time.Millisecond, Requests: unlimited})
+	if took := time.Since(start); res.Elapsed < 400*time.Millisecond || took > 3*time.Second || int(res.Requests) != s.count() {
+		t.Errorf("%v, elapsed %v, %d requests, %d at the server", took, res.Elapsed, res.Requests, s.count())
+	}
+}
