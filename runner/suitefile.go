@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -24,7 +25,7 @@ func ReadSuite(r io.Reader, name string, base SuiteSpec) (*SuiteSpec, error) {
 	f := &suiteReader{name: name, lines: strings.Split(string(data), "\n"), spec: base}
 	var root yaml.Node
 	err = yaml.Load(data, &root)
-	if len(bytes.TrimSpace(data)) == 0 || err == nil && len(root.Content) == 0 {
+	if f.empty() || err == nil && len(root.Content) == 0 {
 		return nil, fmt.Errorf("%s: the file is empty (respbench suite --print-file shows a whole one)", name)
 	}
 	if err != nil {
@@ -63,6 +64,14 @@ type suiteReader struct {
 
 	workloads, systems []*yaml.Node // where they are in the file
 	strategies         [][]*yaml.Node
+}
+
+// empty tells whether there is nothing but comments.
+func (f *suiteReader) empty() bool {
+	return !slices.ContainsFunc(f.lines, func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line != "" && line[0] != '#'
+	})
 }
 
 func (f *suiteReader) top(n *yaml.Node) error {

@@ -144,7 +144,9 @@ func (f *SuiteFiles) failures(cell string, number int, warmup bool) []string {
 }
 
 // Path is the path of a file by its form.
-func (f *SuiteFiles) Path(form string) string { return filepath.Join(f.dir, fmt.Sprintf(form, f.stamp)) }
+func (f *SuiteFiles) Path(form string) string {
+	return filepath.Join(f.dir, fmt.Sprintf(form, f.stamp))
+}
 
 // Paths are all files that a run writes, the reports first.
 func (f *SuiteFiles) Paths() (list []string) {
