@@ -15,6 +15,7 @@ const (
 	phaseReady                 // waits for the round to begin
 	phaseLoading               // has requests in flight
 	phaseDone                  // found no more work
+	phaseNoPort                // found no free local port; dialled again soon
 )
 
 // client is one connection's state on its worker. The first fields are used with every reply.

@@ -39,6 +39,7 @@ type worker struct {
 
 	dialled  int // connections begun so far
 	dialing  int // of these, not yet ready
+	portless int // connections that wait for a free local port
 	loading  int // connections that may still have work
 	inFlight int // flights of all connections
 	running  bool
@@ -102,11 +103,13 @@ func (w *worker) dialMore() {
 	}
 }
 
-func (w *worker) dial(tag int) {
+func (w *worker) dial(tag int) { w.dialSince(tag, netpoll.Now()) }
+
+func (w *worker) dialSince(tag int, ns int64) {
 	c := &w.clients[tag]
 	c.reset()
 	c.dec.Bodies = w.verify.on
-	c.phase, c.dialNs = phaseDialing, netpoll.Now()
+	c.phase, c.dialNs = phaseDialing, ns
 	w.dialing++
 	d := netpoll.Dial{Endpoint: w.endpointOf(c), Tag: tag, MPTCP: w.r.target.MPTCP}
 	if s := w.r.sources; len(s) > 0 {
@@ -247,7 +250,9 @@ func (w *worker) Closed(conn netpoll.Conn, err error) {
 	case phaseDone:
 		w.parted()
 	case phaseDialing:
-		w.r.fail(connectError(w.endpointOf(c), err))
+		if !w.waitsForPort(c, err) {
+			w.r.fail(w.dialError(c, err))
+		}
 	default:
 		w.r.fail(lostError(err))
 	}
@@ -277,6 +282,7 @@ func (w *worker) Tick(now int64) {
 	if now >= w.watchNs {
 		w.watchNs = now + int64(tickEvery)
 		w.publish()
+		w.dialWaiting()
 		w.watch(now)
 	}
 	w.loop.SetDeadline(w.nextTick())
