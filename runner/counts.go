@@ -2,6 +2,7 @@ package runner
 
 import (
 	"sort"
+	"strings"
 
 	"respbench/report"
 )
@@ -9,11 +10,14 @@ import (
 // errorCounts counts error replies by text.
 type errorCounts map[string]int64
 
-// Texts can hold what differs each time (a key, a slot): beyond maxTexts they are counted
-// together, so that memory stays flat.
+// Texts can hold what differs each time (a key, a slot): of each code, the first word, so many texts
+// are counted by themselves and the others together. So memory stays flat, and the code of every
+// error is known. Codes are few; those of a server that invents them are counted together.
 const (
-	maxTexts  = 200
-	otherText = "(other errors)"
+	maxTextsPerCode = 20
+	maxTexts        = 1000
+	otherTexts      = " (other texts)"
+	otherText       = "(other errors)"
 )
 
 func (e *errorCounts) add(text string) { e.addN(text, 1) }
@@ -22,10 +26,28 @@ func (e *errorCounts) addN(text string, n int64) {
 	if *e == nil {
 		*e = errorCounts{}
 	}
-	if _, known := (*e)[text]; !known && len(*e) >= maxTexts {
-		text = otherText
+	if _, known := (*e)[text]; !known {
+		text = e.room(text)
 	}
 	(*e)[text] += n
+}
+
+// room is the text that a new one is counted under.
+func (e *errorCounts) room(text string) string {
+	code, _, _ := strings.Cut(text, " ")
+	same := 0
+	for known := range *e {
+		if c, _, _ := strings.Cut(known, " "); c == code {
+			same++
+		}
+	}
+	switch _, others := (*e)[code+otherTexts]; {
+	case same >= maxTextsPerCode:
+		return code + otherTexts
+	case len(*e) >= maxTexts && !others:
+		return otherText
+	}
+	return text
 }
 
 func (e errorCounts) sorted() []report.Count {
