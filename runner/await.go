@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -20,8 +21,11 @@ func (s *session) awaitServer(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		err := s.isReady(ctx)
-		if err == nil || netpoll.Now() >= deadline {
-			return err
+		switch {
+		case err == nil:
+			return nil
+		case netpoll.Now() >= deadline:
+			return fmt.Errorf("%w (still so after %v, --wait)", err, s.o.Load.Wait)
 		}
 		select {
 		case <-tick.C:

@@ -41,10 +41,10 @@ func (e *errorCounts) room(text string) string {
 			same++
 		}
 	}
-	switch _, others := (*e)[code+otherTexts]; {
+	switch {
 	case same >= maxTextsPerCode:
 		return code + otherTexts
-	case len(*e) >= maxTexts && !others:
+	case len(*e) >= maxTexts:
 		return otherText
 	}
 	return text

@@ -39,6 +39,7 @@ type worker struct {
 
 	dialled  int // connections begun so far
 	dialing  int // of these, not yet ready
+	dials    int // connections begun, each renewal counted; only with --source
 	portless int // connections that wait for a free local port
 	loading  int // connections that may still have work
 	inFlight int // flights of all connections
@@ -113,7 +114,8 @@ func (w *worker) dialSince(tag int, ns int64) {
 	w.dialing++
 	d := netpoll.Dial{Endpoint: w.endpointOf(c), Tag: tag, MPTCP: w.r.target.MPTCP}
 	if s := w.r.sources; len(s) > 0 {
-		d.Source = s[tag%len(s)]
+		d.Source = s[(w.id+w.dials)%len(s)] // in turn, so that a reconnecting run uses the ports of all
+		w.dials++
 	}
 	w.loop.Dial(d)
 }

@@ -244,16 +244,18 @@ func runFake(f fake) (*fakeServer, error) {
 		return nil, err
 	}
 	s := &fakeServer{fake: f, ln: ln, started: time.Now(), calls: map[string]int{}}
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go s.serve(conn)
-		}
-	}()
+	go s.run()
 	return s, nil
+}
+
+func (s *fakeServer) run() {
+	for {
+		conn, err := s.ln.Accept()
+		if err != nil {
+			return
+		}
+		go s.serve(conn)
+	}
 }
 
 // useFake runs a fake until the test ends.
