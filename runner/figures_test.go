@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The block of --live: every line is cut to the terminal, and at the end nothing of it is left.
+func TestLiveDrawing(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, always("+OK\r\n"))
+	ses := newTestSession(t, s.ln.Addr().String(), Load{Clients: 2, Duration: 1200 * time.Millisecond, Requests: unlimited})
+	var out bytes.Buffer
+	ses.io.Stderr, ses.io.Width = &out, func() int { return 50 }
+	ses.o.Output.Live, ses.o.Output.Interval = true, 100*time.Millisecond
+	measureRound(t, ses, nil)
+	text := out.String()
+	if !strings.HasSuffix(text, "\x1b[4A\r\x1b[J") || !strings.Contains(text, "SET k v: ") || !regexp.MustCompile(`now +[1-9]`).MatchString(text) {
+		t.Errorf("drawn: %q", text)
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		visible := regexp.MustCompile(`\x1b\[[0-9]*[A-Z]|\r`).ReplaceAllString(line, "")
+		if len([]rune(visible)) > 49 {
+			t.Errorf("line of %d columns on a terminal of 50: %q", len([]rune(visible)), visible)
+		}
+	}
+	if !regexp.MustCompile(`in all +\d+ +0\.[0-9]*[1-9]`).MatchString(text) {
+		t.Errorf("no latencies: %q", text)
+	}
+}
+
+// Where there is no terminal, --live draws nothing.
+func TestLiveWithoutTerminal(t *testing.T) {
+	s := startServer(t, always("+OK\r\n"))
+	ses := newTestSession(t, s.ln.Addr().String(), Load{Clients: 1, Duration: 400 * time.Millisecond, Requests: unlimited})
+	var out bytes.Buffer
+	ses.io.Stderr, ses.io.Width = &out, func() int { return 0 }
+	ses.o.Output.Live = true
+	measureRound(t, ses, nil)
+	if out.Len() > 0 {
+		t.Errorf("drawn: %q", out.String())
+	}
+}
+
+// --metrics serves what the loops have handed over, while the round runs; titles may hold anything.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, always("+OK\r\n"))
+	ses := newTestSession(t, s.ln.Addr().String(), Load{Clients: 2, Rate: Rate{500}, Duration: 2 * time.Second, Requests: unlimited})
+	addr := freeAddr(t)
+	ses.o.Output.Metrics, ses.o.Output.Interval = addr, 50*time.Millisecond
+	closing, err := ses.openMetrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closing()
+	if _, err := ses.openMetrics(); err == nil || !strings.HasPrefix(err.Error(), "--metrics: cannot listen on "+addr+": ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the address is in use: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = ses.watched(ctx, ses.newRound(setPlan(t, "SET", "a\"b\\c\nd", "v")))
+	}()
+	text := ""
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && !strings.Contains(text, "respbench_requests_total"); {
+		text = get(t, "http://"+addr+"/metrics")
+	}
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && regexp.MustCompile(`(?m)^respbench_requests_total.* 0$`).MatchString(text); {
+		text = get(t, "http://"+addr+"/metrics")
+	}
+	cancel()
+	<-ended
+	const test = `test="SET a\"b\\c?d v"`
+	for _, line := range []string{
+		"respbench_requests_total{" + test + "} [1-9]", "respbench_errors_total{" + test + "} 0\n", "respbench_clients{" + test + "} 2\n",
+		"respbench_offered_requests_per_second{" + test + "} 500\n", "respbench_latency_seconds{" + test + `,quantile="0.99"} [0-9]`,
+		"respbench_sent_bytes_total{" + test + "} [1-9]",
+	} {
+		labels, value, _ := strings.Cut(line, "} ")
+		if !regexp.MustCompile("(?m)^" + regexp.QuoteMeta(labels+"} ") + value).MatchString(text) {
+			t.Errorf("no line %s in\n%s", line, text)
+		}
+	}
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %v %v", url, resp.Status, err)
+	}
+	return string(b)
+}

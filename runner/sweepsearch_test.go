@@ -1,0 +1,65 @@
+package runner
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// The search ends within its tolerance below the limit, wherever that is and wherever it begins.
+func TestSearchFindsTheLimit(t *testing.T) {
+	for _, limit := range []float64{7, 333, 1000, 1001, 5000, 9999} {
+		for _, from := range []float64{500, 1000, 4000} {
+			windows := 0
+			s := searcher{from: from, by: climbBy, round: roundRate, holds: func(v float64) (bool, error) {
+				windows++
+				return v <= limit, nil
+			}}
+			best, err := s.run()
+			reach := from * math.Pow(climbBy, climbSteps) // as far as the climb goes
+			if err != nil || best > limit || best < min(limit/closeEnough/1.02, reach*0.97) || windows > climbSteps+bisections+fallSteps {
+				t.Errorf("limit %v from %v: %v after %d windows, %v", limit, from, best, windows, err)
+			}
+		}
+	}
+}
+
+func TestSearchEnds(t *testing.T) {
+	counts := func(limit float64) (best float64, tried []float64) {
+		s := searcher{from: 1, by: doubleBy, round: math.Round, holds: func(v float64) (bool, error) {
+			tried = append(tried, v)
+			return v <= limit, nil
+		}}
+		best, _ = s.run()
+		return best, tried
+	}
+	for _, limit := range []float64{1, 2, 3, 11, 100} {
+		if best, tried := counts(limit); best > limit || best*closeEnough < limit {
+			t.Errorf("limit %v: %v after %v", limit, best, tried)
+		}
+	}
+	if best, tried := counts(0); best != 0 || len(tried) != 1 {
+		t.Errorf("nothing holds: %v after %v", best, tried)
+	}
+	if best, tried := counts(1e9); best != 256 {
+		t.Errorf("everything holds: %v after %v", best, tried)
+	}
+	failed := errors.New("connection lost")
+	s := searcher{from: 100, by: climbBy, round: roundRate, holds: func(v float64) (bool, error) {
+		if v > 150 {
+			return false, failed
+		}
+		return true, nil
+	}}
+	if best, err := s.run(); !errors.Is(err, failed) || best == 0 {
+		t.Errorf("%v, %v: what held before the error is kept, and the error told", best, err)
+	}
+}
+
+func TestRoundRate(t *testing.T) {
+	for v, want := range map[float64]float64{123456: 123000, 999.6: 1000, 0.123456: 0.123, 7: 7, 0: 0} {
+		if got := roundRate(v); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v: %v, want %v", v, got, want)
+		}
+	}
+}
