@@ -284,8 +284,8 @@ func (w *worker) Tick(now int64) {
 	if now >= w.watchNs {
 		w.watchNs = now + int64(tickEvery)
 		w.publish()
-		w.dialWaiting()
 		w.watch(now)
+		w.dialWaiting() // behind watch: what finds no port says so itself
 	}
 	w.loop.SetDeadline(w.nextTick())
 }
