@@ -23,7 +23,8 @@ type client struct {
 	input   []byte // not executed yet: a started command, or all that came while output waits
 	resp3   bool
 	closing bool // no further command is executed
-	gone    bool // gnet has closed its descriptor
+	stalled bool // commands in input wait until output has left
+	gone    bool // fd must not be used: writing failed, or gnet has closed it
 	name    string
 
 	sender  *sender // sends what the socket did not take at once; nil most of the time
@@ -59,7 +60,7 @@ func (s *Server) feed(c *client, buf []byte) gnet.Action {
 		buf = c.input
 	}
 	used := 0
-	if !s.mustWait(c) {
+	if c.stalled = s.mustWait(c); !c.stalled {
 		used = s.execute(c, buf)
 	}
 	if action := s.finish(c); action != gnet.None || c.closing {
@@ -72,7 +73,7 @@ func (s *Server) feed(c *client, buf []byte) gnet.Action {
 func (s *Server) keep(c *client, rest []byte, waiting bool) gnet.Action {
 	const keepCap = 64 << 10
 	switch {
-	case len(rest) > MaxQueryBuffer, len(rest) > MaxInputWait && s.mustWait(c):
+	case len(rest) > MaxQueryBuffer, len(rest) > MaxInputWait && c.stalled:
 		s.opts.Log.Warn().Int64("client", c.id).Int("bytes", len(rest)).Msg("input of the client is over the limit: closed")
 		return gnet.Close
 	case len(rest) == 0 && cap(c.input) > keepCap:
@@ -88,31 +89,37 @@ func (s *Server) keep(c *client, rest []byte, waiting bool) gnet.Action {
 // execute runs the complete commands of buf and returns the bytes they took. The replies are in s.out.
 func (s *Server) execute(c *client, buf []byte) (used int) {
 	for used < len(buf) && !c.closing {
-		n, args, err := c.parser.Next(buf[used:], s.args[:0])
-		s.args = args
-		if err != nil {
-			s.protocolError(c, buf[used:], err)
-			return len(buf)
-		}
-		if n == 0 {
-			return used
-		}
-		used += n
-		if len(args) == 0 {
-			continue
-		}
-		s.dispatch(c, args)
-		if len(s.out) >= flushOutput {
-			s.send(c)
-			if s.mustWait(c) {
+		ahead, more, err := s.lookAhead(c, buf[used:])
+		for i := range s.batch[:ahead] {
+			q := &s.batch[i]
+			s.key = q.hash
+			if q.to > q.from {
+				s.dispatch(c, q.command, s.args[q.from:q.to])
+			}
+			used += q.bytes
+			if c.closing {
 				return used
 			}
+			if len(s.out) >= flushOutput {
+				s.send(c)
+				if c.stalled = s.mustWait(c); c.stalled {
+					c.parser.Restart()
+					return used
+				}
+			}
+		}
+		if err != nil {
+			s.protocolError(c, err)
+			return len(buf)
+		}
+		if !more {
+			return used
 		}
 	}
 	return used
 }
 
-func (s *Server) protocolError(c *client, rest []byte, err error) {
+func (s *Server) protocolError(c *client, err error) {
 	s.opts.Log.Warn().Int64("client", c.id).Err(err).Msg("protocol error")
 	s.out = protocol.AppendError(s.out, "ERR Protocol error: "+err.Error())
 	s.counts.errors++
@@ -132,7 +139,7 @@ func (s *Server) finish(c *client) gnet.Action {
 	if c.closing {
 		return s.linger(c)
 	}
-	if c.gone {
+	if c.gone && c.conn != nil {
 		return gnet.Close
 	}
 	return gnet.None

@@ -7,14 +7,14 @@ import "respbench/protocol"
 // WRONGTYPE.
 
 var hashCommands = []command{
-	{"hset", -3, write, (*Server).hset},
-	{"hget", -2, 0, (*Server).hget},
-	{"hdel", -2, write, (*Server).hdel},
-	{"hmod", 3, write, (*Server).hmod},
-	{"hexist", 2, 0, (*Server).hexist},
-	{"hexists", 3, 0, (*Server).hexists},
-	{"hlen", 2, 0, (*Server).hlen},
-	{"hgetall", 2, 0, (*Server).hgetall},
+	{"hset", -3, write, (*Server).hset, 0},
+	{"hget", -2, 0, (*Server).hget, 0},
+	{"hdel", -2, write, (*Server).hdel, 0},
+	{"hmod", 3, write, (*Server).hmod, 0},
+	{"hexist", 2, 0, (*Server).hexist, 0},
+	{"hexists", 3, 0, (*Server).hexists, 0},
+	{"hlen", 2, 0, (*Server).hlen, 0},
+	{"hgetall", 2, 0, (*Server).hgetall, 0},
 }
 
 // hash is Redis's hash type.
@@ -46,7 +46,7 @@ func (s *Server) hset(c *client, args [][]byte) {
 	switch {
 	case len(args) == 3:
 		if !s.otherKind(args[1]) {
-			s.store.table.put(args[1], args[2], false)
+			s.store.table.putHash(s.key, args[1], args[2], false)
 			s.logOp(opHSet, args[1], args[2])
 			s.ok()
 		}

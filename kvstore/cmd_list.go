@@ -8,13 +8,13 @@ import (
 // without pointers.
 
 var listCommands = []command{
-	{"lpush", -3, write, func(s *Server, c *client, args [][]byte) { s.push(args, true) }},
-	{"rpush", -3, write, func(s *Server, c *client, args [][]byte) { s.push(args, false) }},
-	{"lpop", -2, write, func(s *Server, c *client, args [][]byte) { s.pop(c, args, true) }},
-	{"rpop", -2, write, func(s *Server, c *client, args [][]byte) { s.pop(c, args, false) }},
-	{"llen", 2, 0, (*Server).llen},
-	{"lindex", 3, 0, (*Server).lindex},
-	{"lrange", 4, 0, (*Server).lrange},
+	{"lpush", -3, write, func(s *Server, c *client, args [][]byte) { s.push(args, true) }, 0},
+	{"rpush", -3, write, func(s *Server, c *client, args [][]byte) { s.push(args, false) }, 0},
+	{"lpop", -2, write, func(s *Server, c *client, args [][]byte) { s.pop(c, args, true) }, 0},
+	{"rpop", -2, write, func(s *Server, c *client, args [][]byte) { s.pop(c, args, false) }, 0},
+	{"llen", 2, 0, (*Server).llen, 0},
+	{"lindex", 3, 0, (*Server).lindex, 0},
+	{"lrange", 4, 0, (*Server).lrange, 0},
 }
 
 // list is a ring of the refs of its elements' records, whose key is the element.

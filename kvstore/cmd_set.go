@@ -9,11 +9,11 @@ import (
 // cmd_set.go: sets, as a map to positions in a list of the members, so that a random one is found in one step.
 
 var setCommands = []command{
-	{"sadd", -3, write, (*Server).sadd},
-	{"srem", -3, write, (*Server).srem},
-	{"spop", -2, write, (*Server).spop},
-	{"scard", 2, 0, (*Server).scard},
-	{"sismember", 3, 0, (*Server).sismember},
+	{"sadd", -3, write, (*Server).sadd, 0},
+	{"srem", -3, write, (*Server).srem, 0},
+	{"spop", -2, write, (*Server).spop, 0},
+	{"scard", 2, 0, (*Server).scard, 0},
+	{"sismember", 3, 0, (*Server).sismember, 0},
 }
 
 type set struct {

@@ -13,8 +13,8 @@ import (
 // XADD are not known and refused.
 
 var streamCommands = []command{
-	{"xadd", -5, write, (*Server).xadd},
-	{"xlen", 2, 0, (*Server).xlen},
+	{"xadd", -5, write, (*Server).xadd, 0},
+	{"xlen", 2, 0, (*Server).xlen, 0},
 }
 
 type stream struct {

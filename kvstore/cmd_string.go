@@ -10,23 +10,23 @@ import (
 // cmd_string.go: plain keys with string values, and what concerns plain keys of any type.
 
 var stringCommands = []command{
-	{"set", -3, write, (*Server).set},
-	{"get", 2, 0, (*Server).get},
-	{"del", -2, write, (*Server).del},
-	{"exists", -2, 0, (*Server).exists},
-	{"type", 2, 0, (*Server).typeOf},
-	{"incr", 2, write, func(s *Server, c *client, args [][]byte) { s.add(args, 1) }},
-	{"decr", 2, write, func(s *Server, c *client, args [][]byte) { s.add(args, -1) }},
-	{"incrby", 3, write, (*Server).incrBy},
-	{"mset", -3, write, (*Server).mset},
-	{"mget", -2, 0, (*Server).mget},
-	{"append", 3, write, (*Server).append},
-	{"strlen", 2, 0, (*Server).strlen},
+	{"set", -3, write, (*Server).set, 0},
+	{"get", 2, 0, (*Server).get, 0},
+	{"del", -2, write, (*Server).del, 0},
+	{"exists", -2, 0, (*Server).exists, 0},
+	{"type", 2, 0, (*Server).typeOf, 0},
+	{"incr", 2, write, func(s *Server, c *client, args [][]byte) { s.add(args, 1) }, 0},
+	{"decr", 2, write, func(s *Server, c *client, args [][]byte) { s.add(args, -1) }, 0},
+	{"incrby", 3, write, (*Server).incrBy, 0},
+	{"mset", -3, write, (*Server).mset, 0},
+	{"mget", -2, 0, (*Server).mget, 0},
+	{"append", 3, write, (*Server).append, 0},
+	{"strlen", 2, 0, (*Server).strlen, 0},
 }
 
 func (s *Server) set(c *client, args [][]byte) {
 	if len(args) == 3 {
-		s.putString(args[1], args[2])
+		s.putStringHash(s.key, args[1], args[2])
 		s.logOp(opSet, args[1], args[2])
 		s.ok()
 		return
@@ -74,9 +74,11 @@ func (s *Server) setWithOptions(c *client, args [][]byte) {
 }
 
 // putString sets a plain key to a string, whatever it was.
-func (s *Server) putString(key, value []byte) {
+func (s *Server) putString(key, value []byte) { s.putStringHash(s.store.plain.hash(key), key, value) }
+
+// putStringHash is putString for a key whose hash is known.
+func (s *Server) putStringHash(h uint64, key, value []byte) {
 	d := s.store.plain
-	h := d.hash(key)
 	slot, _ := d.find(h, key)
 	if slot == nil {
 		d.insert(h, d.record(key, value, false), d.hashOf)
@@ -110,9 +112,9 @@ func (s *Server) get(c *client, args [][]byte) {
 	s.getFrom(c, s.store.plain, args[1])
 }
 
-// getFrom answers with the string value of a key.
+// getFrom answers with the string value of the command's key.
 func (s *Server) getFrom(c *client, d *dict, key []byte) {
-	rec := d.get(key)
+	rec := d.getHash(s.key, key)
 	if rec == nil {
 		s.counts.misses++
 		s.null(c)

@@ -11,16 +11,16 @@ import (
 // changes a key that is there.
 
 var treeCommands = []command{
-	{"rset", 3, write, (*Server).rset},
-	{"rget", 2, 0, func(s *Server, c *client, args [][]byte) { s.getFrom(c, s.store.tree.dict, args[1]) }},
-	{"rdel", 2, write, (*Server).rdel},
-	{"rmod", 3, write, (*Server).rmod},
-	{"rexist", 2, 0, func(s *Server, c *client, args [][]byte) { s.bool(s.store.tree.has(args[1])) }},
-	{"rrange", -3, 0, (*Server).rrange},
+	{"rset", 3, write, (*Server).rset, 0},
+	{"rget", 2, 0, func(s *Server, c *client, args [][]byte) { s.getFrom(c, s.store.tree.dict, args[1]) }, 0},
+	{"rdel", 2, write, (*Server).rdel, 0},
+	{"rmod", 3, write, (*Server).rmod, 0},
+	{"rexist", 2, 0, func(s *Server, c *client, args [][]byte) { s.bool(s.store.tree.has(args[1])) }, 0},
+	{"rrange", -3, 0, (*Server).rrange, 0},
 }
 
 func (s *Server) rset(c *client, args [][]byte) {
-	if !s.store.tree.insert(args[1], args[2]) {
+	if !s.store.tree.insertHash(s.key, args[1], args[2]) {
 		s.fail(errExists)
 		return
 	}

@@ -14,11 +14,11 @@ import (
 // known and refused.
 
 var zsetCommands = []command{
-	{"zadd", -4, write, (*Server).zadd},
-	{"zrem", -3, write, (*Server).zrem},
-	{"zpopmin", -2, write, (*Server).zpopmin},
-	{"zcard", 2, 0, (*Server).zcard},
-	{"zscore", 3, 0, (*Server).zscore},
+	{"zadd", -4, write, (*Server).zadd, 0},
+	{"zrem", -3, write, (*Server).zrem, 0},
+	{"zpopmin", -2, write, (*Server).zpopmin, 0},
+	{"zcard", 2, 0, (*Server).zcard, 0},
+	{"zscore", 3, 0, (*Server).zscore, 0},
 }
 
 type zset struct {

@@ -16,7 +16,19 @@ type command struct {
 	arity int    // arguments with the name; negative: at least so many
 	flags uint8
 	run   func(s *Server, c *client, args [][]byte)
+
+	engine engine // where the second argument is looked up
 }
+
+// engine is one of the three name spaces.
+type engine uint8
+
+const (
+	noEngine engine = iota
+	plainEngine
+	treeEngine
+	tableEngine
+)
 
 const (
 	write  uint8 = 1 << iota // changes the store
@@ -40,8 +52,17 @@ type wordEntry struct {
 }
 
 func init() {
-	for _, group := range [][]command{stringCommands, treeCommands, hashCommands, listCommands, setCommands, zsetCommands, streamCommands, adminCommands} {
-		commands = append(commands, group...)
+	for _, group := range []struct {
+		commands []command
+		engine   engine
+	}{
+		{stringCommands, plainEngine}, {treeCommands, treeEngine}, {hashCommands, tableEngine}, {listCommands, plainEngine},
+		{setCommands, plainEngine}, {zsetCommands, plainEngine}, {streamCommands, plainEngine}, {adminCommands, noEngine},
+	} {
+		for _, cmd := range group.commands {
+			cmd.engine = group.engine
+			commands = append(commands, cmd)
+		}
 	}
 	for id, cmd := range commands {
 		byName[cmd.name] = id
@@ -88,10 +109,10 @@ func lookup(name []byte) int {
 	}
 }
 
-// dispatch executes one command; its reply is appended to s.out.
-func (s *Server) dispatch(c *client, args [][]byte) {
+// dispatch executes one command, whose name has been looked up; its reply is appended to s.out. s.key is the hash of
+// args[1], if there is one.
+func (s *Server) dispatch(c *client, id int, args [][]byte) {
 	s.counts.commands++
-	id := lookup(args[0])
 	if id < 0 {
 		s.unknown(c, args)
 		return

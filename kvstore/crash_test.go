@@ -52,7 +52,10 @@ func (r *rig) do(t *testing.T, args ...string) (reply string, states []uint64) {
 	}
 	before := r.log.seq
 	r.out = r.out[:0]
-	r.dispatch(&r.me, words)
+	if len(words) > 1 {
+		r.key = r.store.plain.hash(words[1])
+	}
+	r.dispatch(&r.me, lookup(words[0]), words)
 	reply = string(r.out)
 	rest := r.log.tail[len(r.log.tail)-int(r.log.seq-before):]
 	for len(rest) > 0 {

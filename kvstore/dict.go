@@ -78,8 +78,11 @@ func (d *dict) find(h uint64, key []byte) (slot *uint64, i int) {
 }
 
 // get gives the record of a key, nil when it is absent. Valid until the next change.
-func (d *dict) get(key []byte) []byte {
-	slot, _ := d.find(d.hash(key), key)
+func (d *dict) get(key []byte) []byte { return d.getHash(d.hash(key), key) }
+
+// getHash is get for a key whose hash is known.
+func (d *dict) getHash(h uint64, key []byte) []byte {
+	slot, _ := d.find(h, key)
 	if slot == nil {
 		return nil
 	}
@@ -92,8 +95,10 @@ func (d *dict) has(key []byte) bool {
 }
 
 // put sets the value of a key, whether it is there or not.
-func (d *dict) put(key, value []byte, object bool) {
-	h := d.hash(key)
+func (d *dict) put(key, value []byte, object bool) { d.putHash(d.hash(key), key, value, object) }
+
+// putHash is put for a key whose hash is known.
+func (d *dict) putHash(h uint64, key, value []byte, object bool) {
 	if slot, _ := d.find(h, key); slot != nil {
 		d.overwrite(slot, key, value, object)
 		return
@@ -101,9 +106,8 @@ func (d *dict) put(key, value []byte, object bool) {
 	d.insert(h, d.record(key, value, object), d.hashOf)
 }
 
-// add inserts a key that is absent and returns its record's ref; it returns 0 when the key is there.
-func (d *dict) add(key, value []byte) ref {
-	h := d.hash(key)
+// add inserts a key with hash h that is absent and returns its record's ref; it returns 0 when the key is there.
+func (d *dict) add(h uint64, key, value []byte) ref {
 	if slot, _ := d.find(h, key); slot != nil {
 		return 0
 	}

@@ -92,10 +92,10 @@ func (s *Server) release(c *client, committed uint64, failed error) {
 // afterHold goes on with what waited for the replies: a client that is being closed, or whose commands were too many.
 func (s *Server) afterHold(c *client) {
 	switch {
-	case c.conn == nil && c.sender != nil && !s.mustWait(c) && len(c.input) == 0:
+	case c.conn == nil && c.sender != nil && !c.stalled:
 		c.closing = true
 		c.sender.finish()
-	case len(c.input) > 0 && !s.mustWait(c) && !c.closing:
+	case c.stalled && !s.mustWait(c) && !c.closing:
 		s.resume(c)
 	case c.conn != nil && c.gone:
 		c.conn.Close()

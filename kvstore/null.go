@@ -45,7 +45,7 @@ func (s *nullServer) countCommands(c *client, buf []byte) (used, n int) {
 		s.args = args
 		switch {
 		case err != nil:
-			s.protocolError(c, buf[used:], err)
+			s.protocolError(c, err)
 			return len(buf), n
 		case k == 0:
 			return used, n

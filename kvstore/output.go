@@ -83,7 +83,7 @@ func (s *Server) startSender(c *client) *sender {
 // resume executes what waited for the client to read. The client may have closed its half of the connection meanwhile.
 func (s *Server) resume(c *client) {
 	input := c.input
-	c.input = nil
+	c.input, c.stalled = nil, false
 	action := gnet.None
 	if len(input) > 0 {
 		action = s.feed(c, input)
@@ -91,7 +91,7 @@ func (s *Server) resume(c *client) {
 	switch {
 	case c.conn != nil && action == gnet.Close:
 		c.conn.Close()
-	case c.conn == nil && c.sender != nil && !c.holding && !s.mustWait(c):
+	case c.conn == nil && c.sender != nil && !c.holding && !c.stalled:
 		c.closing = true
 		c.sender.finish()
 	}
@@ -117,21 +117,20 @@ func (s *Server) ensureSender(c *client) {
 // detach lets go of gnet's connection; the sender, if there is one, ends by itself. When the client has only closed its
 // half, the commands that wait for it to read are still executed.
 func (s *Server) detach(c *client, orderly bool) {
-	if orderly && c.holding && !c.gone {
-		s.ensureSender(c)
+	waits := orderly && !c.gone && (c.holding || c.stalled && !c.closing)
+	if waits && (c.sender == nil || !c.sender.hold()) {
+		s.startSender(c).hold()
 	}
 	c.gone = true
 	c.conn = nil
-	if c.sender == nil {
+	switch {
+	case waits: // release or resume finishes
+	case c.sender == nil:
 		c.closing = true
-		return
+	default:
+		c.closing = true
+		c.sender.finish()
 	}
-	if orderly && (c.holding || !c.closing && len(c.input) > 0 && s.mustWait(c)) {
-		c.sender.hold()
-		return
-	}
-	c.closing = true
-	c.sender.finish()
 }
 
 // sender delivers the output of one client that the socket did not take at once.
@@ -146,6 +145,7 @@ type sender struct {
 	queue    []byte
 	writing  int  // bytes of the write under way
 	paused   bool // the event loop waits for drained
+	idle     bool // run waits for more
 	over     bool // all was sent: the next add must go elsewhere
 	held     bool // finish will be called, wait for it
 	finished bool // no add will follow; close when all is sent
@@ -189,11 +189,12 @@ func (w *sender) finish() {
 	}
 }
 
-// hold keeps the sender until finish is called.
-func (w *sender) hold() {
+// hold keeps the sender until finish is called; false when it has ended already.
+func (w *sender) hold() bool {
 	w.mu.Lock()
-	w.held = true
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	w.held = !w.over
+	return w.held
 }
 
 func (w *sender) run() {
@@ -238,9 +239,11 @@ func (w *sender) take(spare []byte) (batch []byte, last bool) {
 	if !w.finished {
 		// Stay a little: a client that did not take all at once may be in the middle of a large reply, or be closed next.
 		timer := time.AfterFunc(10*time.Millisecond, w.giveUp)
+		w.idle = true
 		for len(w.queue) == 0 && !w.finished && !w.over {
 			w.more.Wait()
 		}
+		w.idle = false // a giveUp that comes too late must not count
 		timer.Stop()
 		if len(w.queue) > 0 && !w.over {
 			batch, w.queue = w.queue, spare
@@ -255,7 +258,7 @@ func (w *sender) take(spare []byte) (batch []byte, last bool) {
 // giveUp ends a sender that has had nothing to do.
 func (w *sender) giveUp() {
 	w.mu.Lock()
-	if len(w.queue) == 0 && !w.finished && !w.held {
+	if w.idle && len(w.queue) == 0 && !w.finished && !w.held {
 		w.over = true
 	}
 	w.more.Signal()

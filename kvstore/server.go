@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"net"
 	"os"
@@ -36,11 +37,14 @@ type Server struct {
 	// event loop
 	loop    gnet.EventLoop // of the connections; nil before the first
 	store   *store
+	seed    maphash.Seed // of all stores of this server: a hash outlives FLUSHALL within a batch
 	clients map[*client]struct{}
-	args    [][]byte // of the present command
-	out     []byte   // replies of the present batch
-	writes  []span   // which of them answer a change, with fsync always
-	nobody  client   // for whom the log is replayed
+	args    [][]byte // of the commands in batch
+	batch   [lookAheadMost]request
+	key     uint64 // hash of the present command's second argument
+	out     []byte // replies of the present batch
+	writes  []span // which of them answer a change, with fsync always
+	nobody  client // for whom the log is replayed
 
 	log          *oplog // nil without persistence
 	rewrite      rewrite
@@ -88,10 +92,12 @@ func New(o Options) (*Server, error) {
 }
 
 func newServer(o Options) *Server {
+	seed := maphash.MakeSeed()
 	return &Server{
 		opts:    o,
 		started: time.Now(),
-		store:   newStore(o.Allocator),
+		seed:    seed,
+		store:   newStore(o.Allocator, seed),
 		clients: map[*client]struct{}{},
 		counts:  counters{calls: make([]callCount, len(commands))},
 	}
@@ -117,7 +123,7 @@ func (s *Server) Run(ready func(port int)) error {
 // clear forgets all that is stored.
 func (s *Server) clear() {
 	s.store.mem.release()
-	s.store = newStore(s.opts.Allocator)
+	s.store = newStore(s.opts.Allocator, s.seed)
 }
 
 func (s *Server) serve() error {

@@ -90,9 +90,15 @@ func (w *wire) send(s string) {
 func (w *wire) expect(want string) {
 	w.t.Helper()
 	got := make([]byte, len(want))
-	if n, err := io.ReadFull(w.in, got); err != nil || string(got) != want {
-		w.t.Fatalf("got %.300q (%v), want %.300q", got[:n], err, want)
+	n, err := io.ReadFull(w.in, got)
+	if err == nil && string(got) == want {
+		return
 	}
+	same := 0
+	for same < n && got[same] == want[same] {
+		same++
+	}
+	w.t.Fatalf("at byte %d of %d: got %.100q (%v), want %.100q", same, len(want), got[same:n], err, want[same:])
 }
 
 // closed reads up to the orderly end of the stream and returns what came.

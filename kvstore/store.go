@@ -13,8 +13,9 @@ type store struct {
 	objects objects // lists, sets, hashes, sorted sets, streams
 }
 
-func newStore(allocator string) *store {
-	mem, seed := newMemory(allocator), maphash.MakeSeed()
+// newStore makes an empty store whose hashes are made with seed.
+func newStore(allocator string, seed maphash.Seed) *store {
+	mem := newMemory(allocator)
 	return &store{
 		mem:   mem,
 		plain: newDict(mem, seed),

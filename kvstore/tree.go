@@ -67,8 +67,11 @@ func (t *tree) item(key []byte, r ref) treeItem {
 }
 
 // insert adds a key and reports whether it was absent.
-func (t *tree) insert(key, value []byte) bool {
-	r := t.add(key, value)
+func (t *tree) insert(key, value []byte) bool { return t.insertHash(t.hash(key), key, value) }
+
+// insertHash is insert for a key whose hash is known.
+func (t *tree) insertHash(h uint64, key, value []byte) bool {
+	r := t.add(h, key, value)
 	if r == 0 {
 		return false
 	}

@@ -73,6 +73,9 @@ func (p *CommandParser) Next(buf []byte, args [][]byte) (n int, out [][]byte, er
 	return p.start(buf, args)
 }
 
+// Restart forgets the command under way. Its bytes must be given again, from the first.
+func (p *CommandParser) Restart() { p.done() }
+
 // Pending returns how many bytes the command under way needs at least, counted from its first byte; 0 when that is unknown.
 func (p *CommandParser) Pending() int {
 	if !p.partial || p.length < 0 {
@@ -229,7 +232,8 @@ func (p *CommandParser) line(buf []byte, from int, tooBig error) (line []byte, n
 	return buf[from:end], end + 2, nil
 }
 
-// inline reads a line of words. The quotes of the line are resolved in place, so the line's bytes are changed.
+// inline reads a line of words. A line with quotes is copied before they are resolved, since the caller may have to parse
+// it again.
 func (p *CommandParser) inline(buf []byte, args [][]byte) (int, [][]byte, error) {
 	i := bytes.IndexByte(buf[p.scanned:], '\n')
 	if i < 0 {
@@ -244,6 +248,9 @@ func (p *CommandParser) inline(buf []byte, args [][]byte) (int, [][]byte, error)
 	line := buf[:end]
 	if end > 0 && line[end-1] == '\r' {
 		line = line[:end-1]
+	}
+	if bytes.ContainsAny(line, "\"'") {
+		line = bytes.Clone(line)
 	}
 	args, ok := splitWords(line, args)
 	if !ok {

@@ -108,6 +108,17 @@ func TestCommandParserLongInlineLine(t *testing.T) {
 	}
 }
 
+// A parser leaves the bytes as they are, so that a caller may give them again.
+func TestInlineLineCanBeParsedAgain(t *testing.T) {
+	line := []byte("SET 'k 1' \"a\\x41\"\r\n")
+	for range 2 {
+		var p CommandParser
+		if _, args, err := p.Next(line, nil); err != nil || fmt.Sprintf("%q", args) != `["SET" "k 1" "aA"]` {
+			t.Errorf("got %q, %v", args, err)
+		}
+	}
+}
+
 func TestCommandParserUnauthenticated(t *testing.T) {
 	for input, want := range map[string]error{
 		"*11\r\n":              ErrUnauthCount,
