@@ -243,7 +243,7 @@ func (s *settings) machineRows() []row {
 		{long: "engine", arg: "epoll|gnet", set: word(&l.Engine, "epoll", "gnet"), text: "Event loop (default epoll on Linux, gnet elsewhere)"},
 		{long: "cpu", arg: "list", set: cpuList(&l.CPUs), text: "Pin the event loops to these processors: 0,2-3"},
 		{long: "ceiling", arg: "rate|file", set: s.setCeiling, noun: "ceiling",
-			text: "What this client can do, for the verdict: a rate, or the\n--json file of `respbench ceiling`"},
+			text: "What this client can do, for the verdict: a rate, or the\nfile that the subcommand ceiling wrote"},
 		{long: "spin-us", arg: "n", set: microseconds(&l.Spin), text: "Poll busily so long before waiting (default 0)"},
 	}
 }
