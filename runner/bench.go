@@ -11,7 +11,7 @@ import (
 
 // bench is bench.c mode: prefill when it is needed, then one measured round.
 func (s *session) bench(ctx context.Context) error {
-	b, err := s.prepareBench(ctx)
+	b, err := s.prepareBench(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -42,14 +42,18 @@ type benchRun struct {
 	there     bool // every key is known to exist
 }
 
-// prepareBench builds the plan, asks the server for its configuration and writes the keyspace.
-func (s *session) prepareBench(ctx context.Context) (b *benchRun, err error) {
+// prepareBench builds the plan, asks the server for its configuration and writes the keyspace; bare does
+// the first alone.
+func (s *session) prepareBench(ctx context.Context, bare bool) (b *benchRun, err error) {
 	b = &benchRun{}
 	if b.spec, err = s.benchSpec(); err != nil {
 		return nil, err
 	}
 	if b.plan, err = s.benchPlan(b.spec); err != nil {
 		return nil, err
+	}
+	if bare {
+		return b, nil
 	}
 	if err = s.probe(ctx); err != nil {
 		return nil, err

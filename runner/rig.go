@@ -42,10 +42,8 @@ func (g *rig) set(ctx context.Context, bare bool) error {
 		return err
 	}
 	if o.Mode == Bench {
-		if bare {
-			o.Bench.Prefill, o.Bench.Verify = PrefillNever, false
-		}
-		g.bench, err = g.prepareBench(ctx)
+		o.Bench.Verify = o.Bench.Verify && !bare
+		g.bench, err = g.prepareBench(ctx, bare)
 		return err
 	}
 	plans, err := g.plans()
