@@ -45,7 +45,7 @@ func SuiteDetailCSV(w io.Writer, s *SuiteResult) error {
 	for _, c := range benchColumns {
 		head = append(head, c.name)
 	}
-	records := [][]string{append(head, "failures", "notes")}
+	records := [][]string{append(head, "prefilled", "verified", "server_cpu_us_per_request", "failures", "notes")}
 	for i := range s.Systems {
 		sys := &s.Systems[i]
 		for j := range sys.Strategies {
@@ -69,7 +69,7 @@ func detailRow(sys *System, st *Strategy, mode string, r *Round) []string {
 	}
 	row := []string{sys.Name, strings.TrimSpace(sys.Software + " " + sys.Version), st.Name, st.Detail,
 		fmt.Sprint(r.Number), r.status(), fmt.Sprint(attempts), started}
-	notes := r.Notes
+	notes, more := r.Notes, make([]string, 3)
 	for _, c := range benchColumns {
 		switch {
 		case c.name == "mode":
@@ -82,10 +82,12 @@ func detailRow(sys *System, st *Strategy, mode string, r *Round) []string {
 			row = append(row, c.value(r.Result))
 		}
 	}
-	if r.Result != nil {
-		notes = append(notes[:len(notes):len(notes)], r.Result.Notes...)
+	if res := r.Result; res != nil {
+		notes = append(notes[:len(notes):len(notes)], res.Notes...)
+		more = []string{fmt.Sprint(res.Prefilled), fmt.Sprint(res.Verified),
+			threeDecimalsOr(res.Server.CPU > 0, ratio(float64(res.Server.CPU.Nanoseconds())/1e3, float64(res.Requests)))}
 	}
-	return append(row, strings.Join(r.Failures, "; "), strings.Join(notes, "; "))
+	return append(append(row, more...), strings.Join(r.Failures, "; "), strings.Join(notes, "; "))
 }
 
 // SuiteSummaryCSV writes a row a cell: means over the rounds, spread and merged latency.

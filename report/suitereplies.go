@@ -22,8 +22,12 @@ func repliesSection(sys *System, cells []cell, t texts) section {
 				known = known && r.Result.Server.CPU > 0
 			}
 		}
-		g.add(c.strategy.Name, c.mode, fmt.Sprint(sum.Requests), share(sum.Misses, sum.Hits+sum.Misses), share(sum.Conflicts, sum.writes()),
-			share(sum.Verified, sum.Requests), fmt.Sprintf("%.3f", sum.ClientMicros()),
+		reads, writes := sum.Hits+sum.Misses, sum.writes()
+		if sum.Mode == "get" {
+			writes = 0
+		}
+		g.add(c.strategy.Name, c.mode, fmt.Sprint(sum.Requests), share(sum.Misses, reads), share(sum.Conflicts, writes),
+			share(sum.Verified, reads), fmt.Sprintf("%.3f", sum.ClientMicros()),
 			threeDecimalsOr(known, ratio(float64(sum.Server.CPU.Nanoseconds())/1e3, float64(sum.Requests))))
 	}
 	if len(g.rows) == 0 {
