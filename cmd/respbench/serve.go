@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/signal"
 	"runtime"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -69,15 +66,13 @@ func serveLog(w io.Writer, quiet bool) zerolog.Logger {
 	return zerolog.New(console).Level(level).With().Timestamp().Logger()
 }
 
-// serve runs a server until ctx ends, a signal comes, a client sends SHUTDOWN, or parent, if there is one, reaches its end.
+// serve runs a server until ctx ends (a signal ends it), a client sends SHUTDOWN, or parent, if there is one, reaches its end.
 func serve(ctx context.Context, o kvstore.Options, parent io.Reader, stdout io.Writer) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	// Pinned to one core Go would run with one processor, and lose it at each wait for the network or the disk.
 	runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0)))
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	server, err := kvstore.New(o)
 	if err != nil {
 		return err
