@@ -10,8 +10,23 @@ import (
 
 // The pictures of the reports: mean QPS with intervals, latency by percentile, rate over time.
 
+// namedChart is a picture with the name of the file that it can be saved in.
+type namedChart struct {
+	name string
+	drawing
+}
+
 func chartSection(sys *System, cells []cell, t texts) section {
-	s := section{charts: []drawing{throughputChart(sys, cells, t)}}
+	var s section
+	for _, c := range systemCharts(sys, cells, t) {
+		s.charts = append(s.charts, c.drawing)
+	}
+	return s
+}
+
+// systemCharts are all pictures of a system.
+func systemCharts(sys *System, cells []cell, t texts) []namedChart {
+	charts := []namedChart{{sys.Name + "_qps", throughputChart(sys, cells, t)}}
 	for _, mode := range sys.modes() {
 		latency := &lineChart{title: t.f("latency chart", sys.Name, mode)}
 		rate := &lineChart{title: t.f("rate chart", sys.Name, mode)}
@@ -28,15 +43,15 @@ func chartSection(sys *System, cells []cell, t texts) section {
 			}
 		}
 		if len(latency.curves) > 0 {
-			s.charts = append(s.charts, latency.percentiles(t))
+			charts = append(charts, namedChart{sys.Name + "_" + mode + "_latency", latency.percentiles(t)})
 		}
 		if len(rate.curves) > 0 {
 			rate.xLabel = t.f("seconds axis") + " (" + t.f("rate note") + ")"
 			rate.yLabel = t.f("rate axis")
-			s.charts = append(s.charts, rate)
+			charts = append(charts, namedChart{sys.Name + "_" + mode + "_rate", rate})
 		}
 	}
-	return s
+	return charts
 }
 
 func throughputChart(sys *System, cells []cell, t texts) *barChart {

@@ -197,6 +197,9 @@ func (b *suiteBench) record() {
 		if info, err := b.info("server"); err == nil {
 			c.system.Software, c.system.Version = info.software()
 		}
+		if c.sys.Server == ServerKVStore { // part of this program
+			c.system.Version = Version
+		}
 	}
 	if c.strategy.Config == nil {
 		for _, name := range c.settingNames() {

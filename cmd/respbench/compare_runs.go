@@ -116,9 +116,14 @@ func (p *pairedRuns) all(ctx context.Context) error {
 				s.complete++
 				name = fmt.Sprintf("run %d/%d", pair, p.runs)
 			}
-			did := 2*pair + i + 1
-			left := time.Since(began) / time.Duration(did) * time.Duration(2*(p.runs+1)-did)
-			fmt.Fprintf(p.stderr, "%s of %s: %s; about %v left\n", name, s.name, ratesOf(results), left.Round(time.Second))
+			did, of := 2*pair+i+1, 2*(p.runs+1)
+			left := time.Since(began) / time.Duration(did) * time.Duration(of-did)
+			fmt.Fprintf(p.stderr, "%s of %s: %s", name, s.name, ratesOf(results))
+			if did == of {
+				fmt.Fprintln(p.stderr)
+				return nil
+			}
+			fmt.Fprintf(p.stderr, "; about %v left\n", left.Round(time.Second))
 			if err := pause(ctx, p.rest); err != nil {
 				return err
 			}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +19,7 @@ import (
 var reportFormats = []string{"text", "csv", "md", "html", "json"}
 
 func newReportCommand() *cobra.Command {
-	var format, table, lang, before string
+	var format, table, lang, before, pictures string
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Render saved results again, and merge those of one run",
@@ -39,13 +41,16 @@ func newReportCommand() *cobra.Command {
 			}
 			s, err := readMerged(files)
 			if err != nil {
-				return err
+				return helped(cmd, err)
 			}
 			o := report.ReportOptions{Lang: lang}
 			if before != "" {
 				if o.Before, err = readBefore(before, s); err != nil {
-					return err
+					return helped(cmd, err)
 				}
+			}
+			if pictures != "" {
+				return helped(cmd, writePictures(pictures, s, o))
 			}
 			if s.suite != nil {
 				return writeSuite(cmd.OutOrStdout(), s.suite, format, table, o)
@@ -58,6 +63,7 @@ func newReportCommand() *cobra.Command {
 	f.StringVar(&format, "format", "text", strings.Join(reportFormats, ", "))
 	f.StringVar(&table, "table", "detail", "of a suite as csv: detail, summary or trimmed")
 	f.StringVar(&lang, "lang", "en", strings.Join(report.Languages, " or "))
+	f.StringVar(&pictures, "pictures", "", "write a suite's pictures as SVG files into this folder, and nothing else")
 	f.StringVar(&before, "before", "", "an earlier suite's result file to compare a suite with")
 	return cmd
 }
@@ -121,6 +127,22 @@ func mergeByTest(all []*report.Result) (merged []*report.Result, err error) {
 		merged = append(merged, m)
 	}
 	return merged, nil
+}
+
+// writePictures writes each picture of a suite into a file of its own.
+func writePictures(dir string, s saved, o report.ReportOptions) error {
+	if s.suite == nil {
+		return usagef("--pictures needs a suite's result file; --format html has the pictures of others")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--pictures: %w", err)
+	}
+	for _, p := range report.SuitePictures(s.suite, o) {
+		if err := os.WriteFile(filepath.Join(dir, p.Name), []byte(p.SVG), 0o644); err != nil {
+			return fmt.Errorf("--pictures: %w", err)
+		}
+	}
+	return nil
 }
 
 func writeSuite(w io.Writer, s *report.SuiteResult, format, table string, o report.ReportOptions) error {

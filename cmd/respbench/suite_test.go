@@ -381,6 +381,11 @@ func TestSuiteReport(t *testing.T) {
 			t.Errorf("report %s differs from %s (exit code %d, %s)", c.args, c.file, got.code, got.stderr)
 		}
 	}
+	pictures := filepath.Join(t.TempDir(), "pictures")
+	respbench(t, "report", "--pictures", pictures, result).check(t, want{0, "!.", "!."})
+	if found, _ := filepath.Glob(filepath.Join(pictures, "kvstore_*.svg")); len(found) < 2 {
+		t.Errorf("pictures %v", found)
+	}
 	respbench(t, "report", "--format", "md", "--before", result, result).check(t, want{0, `^## Before and after$`, ""})
 	respbench(t, "report", result, result).check(t, want{1, "!.", `is a suite's file, which is not merged`})
 	if bytes.Contains([]byte(o.stdout), []byte("0.00 QPS")) {
