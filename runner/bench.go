@@ -26,6 +26,7 @@ func (s *session) bench(ctx context.Context) error {
 	if err := s.printBench(res); err != nil {
 		return err
 	}
+	s.tellRedirects(res)
 	if out := &s.o.Output; res.ErrorTotal > 0 && (out.CSV || out.Quiet) { // the full report has the texts
 		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
 			return err

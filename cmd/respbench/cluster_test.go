@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,8 +28,11 @@ type redisCluster struct {
 }
 
 type clusterPeer struct {
-	addr, port, busPort, id string
+	addr, port, busPort, tlsPort, id string
 }
+
+// ownTLSPort stands for a port of each node's own in the arguments of useCluster.
+const ownTLSPort = "TLS-PORT"
 
 const lastSlot = 16383
 
@@ -51,7 +55,11 @@ func useCluster(t testing.TB, primaries, replicas int, args ...string) *redisClu
 			lines = append(lines, fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", from, to))
 		}
 		if i > 0 {
-			lines = append(lines, fmt.Sprintf("CLUSTER MEET 127.0.0.1 %s %s", first.port, first.busPort))
+			port := first.port
+			if first.tlsPort != "" {
+				port = first.tlsPort
+			}
+			lines = append(lines, fmt.Sprintf("CLUSTER MEET 127.0.0.1 %s %s", port, first.busPort))
 		}
 		ask(t, n.addr, lines...)
 	}
@@ -72,6 +80,11 @@ func startPeer(t testing.TB, path string, args []string) *clusterPeer {
 	t.Helper()
 	n := &clusterPeer{port: freePort(t), busPort: freePort(t)}
 	n.addr = net.JoinHostPort("127.0.0.1", n.port)
+	args = slices.Clone(args)
+	if i := slices.Index(args, ownTLSPort); i >= 0 {
+		n.tlsPort = freePort(t)
+		args[i] = n.tlsPort
+	}
 	cmd := exec.Command(path, append([]string{"--port", n.port, "--cluster-port", n.busPort, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--save", "",
 		"--bind", "127.0.0.1", "--dir", t.TempDir(), "--repl-diskless-sync-delay", "0", "--enable-debug-command", "local"}, args...)...)
 	if err := cmd.Start(); err != nil {
@@ -402,6 +415,31 @@ func TestClusterPassword(t *testing.T) {
 	respbench(t, "-p", port, "--cluster", "-a", "wrong", "-n", "300", "-q", "-t", "set").
 		check(t, want{code: 1, stdout: "!" + qRow, stderr: `^Node 127\.0\.0\.1:\d+ replied with error:\nWRONGPASS`})
 	respbench(t, "-p", port, "--cluster", "-n", "300", "-q", "-t", "set").check(t, want{code: 1, stdout: "!" + qRow, stderr: `NOAUTH`})
+}
+
+// The nodes have a plain port and one with TLS: only the latter is used.
+func TestClusterTLS(t *testing.T) {
+	a := newAuthority(t)
+	a.issue("127.0.0.1")
+	c := useCluster(t, 3, 0, "--tls-cluster", "yes", "--tls-port", ownTLSPort, "--tls-cert-file", a.path("127.0.0.1.pem"), "--tls-key-file", a.path("127.0.0.1.key"),
+		"--tls-ca-cert-file", a.path("ca.pem"), "--tls-auth-clients", "no")
+	for _, args := range [][]string{{"-t", "set", "-P", "4"}, {"-r", "1000", "SET", "k:__rand_int__", "v"}, {"-k", "0", "-r", "1000", "SET", "k:__rand_int__", "v"}} {
+		for _, engine := range engines() {
+			c.reset()
+			respbench(t, append([]string{"-p", c.nodes[0].tlsPort, "--cluster", "--tls", "--cacert", a.path("ca.pem"), "--engine", engine, "-n", "301", "-c", "6", "-q"}, args...)...).
+				check(t, want{stdout: qRow, stderr: "!tried again"})
+			if got := c.calls("set"); got != 301 {
+				t.Errorf("%s %v: %d SETs, want 301", engine, args, got)
+			}
+			for _, n := range c.nodes {
+				if c.callsAt(n, "set") == 0 {
+					t.Errorf("%s %v: no SET at %s", engine, args, n.addr)
+				}
+			}
+		}
+	}
+	respbench(t, "-p", c.nodes[0].tlsPort, "--cluster", "--tls", "--cacert", a.path("ca.pem"), "-n", "300", "-t", "set", "-q").
+		check(t, want{stdout: `Master \d: [0-9a-f]+ 127\.0\.0\.1:` + c.nodes[1].tlsPort})
 }
 
 // A slot that nobody has is waited for, but not for ever.
