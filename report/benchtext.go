@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,8 @@ func benchTitle(r *Result) string {
 		return fmt.Sprintf("set (%s)", oneLine(r.SetCmd))
 	case "get":
 		return fmt.Sprintf("get (%s)", oneLine(r.GetCmd))
+	case opMode:
+		return fmt.Sprintf("%s (%s)", r.Mode, oneLine(r.SetCmd))
 	}
 	if r.SetCmd == "" && r.GetCmd == "" {
 		return fmt.Sprintf("%s (%d commands)", r.Mode, len(r.Ops)) // --mix
@@ -265,7 +268,11 @@ func BenchCSVHeader(w io.Writer) error {
 func BenchCSVRow(w io.Writer, r *Result) error {
 	var fields []string
 	for _, c := range benchColumns {
-		fields = append(fields, c.value(r))
+		v := c.value(r)
+		if r.Mode == opMode && slices.Contains(ofAllOps, c.name) {
+			v = ""
+		}
+		fields = append(fields, v)
 	}
 	_, err := w.Write(appendCSV(nil, fields...))
 	return err

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"respbench/report"
@@ -232,12 +233,26 @@ func (s *session) printBench(res *report.Result) error {
 		if err := report.BenchCSVHeader(s.io.Stdout); err != nil {
 			return err
 		}
-		return report.BenchCSVRow(s.io.Stdout, res)
+		return s.printAll(res, report.BenchCSVRow)
 	case out.Quiet:
-		return report.BenchQuietLine(s.io.Stdout, res)
+		return s.printAll(res, report.BenchQuietLine)
 	}
 	if err := report.BenchText(s.io.Stdout, res); err != nil || !out.Additions {
 		return err
 	}
 	return report.Additions(s.io.Stdout, res)
+}
+
+// printAll prints a line of the round, and with --mix one of each command.
+func (s *session) printAll(res *report.Result, line func(io.Writer, *report.Result) error) error {
+	err := line(s.io.Stdout, res)
+	if len(s.o.Bench.Mix) == 0 {
+		return err
+	}
+	for _, op := range res.PerOp() {
+		if err == nil {
+			err = line(s.io.Stdout, op)
+		}
+	}
+	return err
 }

@@ -136,6 +136,9 @@ func interruptedOr(ctx context.Context, err error) error {
 // prepare does what must be right before the first connection.
 func (s *session) prepare(ctx context.Context) (err error) {
 	o := s.o
+	if err = checkCPUs(o.Load.CPUs); err != nil {
+		return err
+	}
 	if s.tls, err = o.Target.TLS.Config(); err != nil {
 		return err
 	}
