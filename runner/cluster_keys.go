@@ -78,16 +78,16 @@ func (c *control) keySpec(words []string) (keySpec, error) {
 	if sub := subcommand(info, words); sub != nil {
 		info = sub
 	}
-	first := int(info[3].Int)
-	spec := keySpec{key: first, reads: hasFlag(info, "readonly")}
-	if hasFlag(info, "movablekeys") {
+	movable := hasFlag(info, "movablekeys")
+	spec := keySpec{key: int(info[3].Int), reads: hasFlag(info, "readonly")}
+	if movable {
 		if spec.key, err = c.movableKey(words); err != nil {
 			return guess, err
 		}
 	}
 	if spec.key <= 0 || spec.key >= len(words) {
 		spec.key = 0
-		spec.reads = !hasFlag(info, "write")
+		spec.reads = spec.reads || !movable && !hasFlag(info, "write")
 	}
 	return spec, nil
 }

@@ -14,7 +14,8 @@ type fakeNode struct {
 	*fakeServer
 	mu     sync.Mutex
 	oks    int
-	asked  int // commands behind ASKING
+	asked  int // good replies to commands behind ASKING
+	all    int // replies
 	asking map[*fakeConn]bool
 	topo   func(word string) string
 	load   func(n *fakeNode, cmd []string, asking bool) string
@@ -37,6 +38,20 @@ func useFakeNode(t testing.TB, load func(n *fakeNode, cmd []string, asking bool)
 	return n
 }
 
+// knows sets what the node says of the cluster.
+func (n *fakeNode) knows(topo func(string) string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.topo = topo
+}
+
+// says sets how the node answers load.
+func (n *fakeNode) says(load func(n *fakeNode, cmd []string, asking bool) string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.load = load
+}
+
 func (n *fakeNode) answer(c *fakeConn, cmd []string, _ int) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -51,6 +66,7 @@ func (n *fakeNode) answer(c *fakeConn, cmd []string, _ int) error {
 	}
 	asking := n.asking[c]
 	n.asking[c] = false
+	n.all++
 	reply := n.load(n, cmd, asking)
 	switch {
 	case !strings.HasPrefix(reply, "+"):
@@ -88,7 +104,8 @@ func TestClusterMovedToUnknown(t *testing.T) {
 			a := useFakeNode(t, func(_ *fakeNode, cmd []string, _ bool) string {
 				return fmt.Sprintf("-MOVED 12182 %s:%s\r\n", host, b.port())
 			})
-			a.topo, b.topo = slotsOf("127.0.0.1", a.port()), slotsOf("127.0.0.1", b.port())
+			a.knows(slotsOf("127.0.0.1", a.port()))
+			b.knows(slotsOf("127.0.0.1", b.port()))
 			o := respbench(t, "-p", a.port(), "--cluster", "-n", "200", "-c", "4", "-P", "3", "-q", "SET", "foo", "v")
 			o.check(t, want{stdout: qRow, stderr: `tried again after MOVED \d+;`})
 			if oks, _ := b.counts(); oks != 200 {
@@ -105,14 +122,14 @@ func TestClusterAsk(t *testing.T) {
 		}
 		return okReply
 	})
-	odd := 0
-	a := useFakeNode(t, func(_ *fakeNode, cmd []string, _ bool) string {
-		if odd++; odd%3 == 0 {
+	a := useFakeNode(t, func(n *fakeNode, cmd []string, _ bool) string {
+		if n.all%3 == 0 {
 			return "-ASK 12182 127.0.0.1:" + b.port() + "\r\n"
 		}
 		return okReply
 	})
-	a.topo, b.topo = slotsOf("127.0.0.1", a.port()), slotsOf("127.0.0.1", a.port())
+	a.knows(slotsOf("127.0.0.1", a.port()))
+	b.knows(slotsOf("127.0.0.1", a.port()))
 	for _, pipeline := range []string{"1", "5"} {
 		before, _ := a.counts()
 		_, askedBefore := b.counts()
@@ -130,14 +147,13 @@ func TestClusterTryAgain(t *testing.T) {
 	for _, text := range []string{"TRYAGAIN Multiple keys request during rehashing of slot", "CLUSTERDOWN The cluster is down"} {
 		word, _, _ := strings.Cut(text, " ")
 		t.Run(word, func(t *testing.T) {
-			calls := 0
-			a := useFakeNode(t, func(_ *fakeNode, cmd []string, _ bool) string {
-				if calls++; calls%4 == 0 {
+			a := useFakeNode(t, func(n *fakeNode, cmd []string, _ bool) string {
+				if n.all%4 == 0 {
 					return "-" + text + "\r\n"
 				}
 				return okReply
 			})
-			a.topo = slotsOf("", a.port())
+			a.knows(slotsOf("", a.port()))
 			respbench(t, "-p", a.port(), "--cluster", "-n", "100", "-c", "4", "-P", "2", "-q", "SET", "foo", "v").
 				check(t, want{stdout: qRow, stderr: `tried again after ` + word + ` \d+;`})
 			if oks, _ := a.counts(); oks != 100 {
@@ -149,25 +165,24 @@ func TestClusterTryAgain(t *testing.T) {
 
 // Two nodes that send a request to and fro are left alone between tries, and given up in time.
 func TestClusterDisagree(t *testing.T) {
-	var a, b *fakeNode
-	calls := 0
-	a = useFakeNode(t, func(*fakeNode, []string, bool) string {
-		calls++
-		return "-MOVED 12182 127.0.0.1:" + b.port() + "\r\n"
-	})
-	b = useFakeNode(t, func(*fakeNode, []string, bool) string { return "-MOVED 12182 127.0.0.1:" + a.port() + "\r\n" })
-	a.topo, b.topo = slotsOf("127.0.0.1", a.port()), slotsOf("127.0.0.1", b.port())
+	a, b := useFakeNode(t, nil), useFakeNode(t, nil)
+	a.says(func(*fakeNode, []string, bool) string { return "-MOVED 12182 127.0.0.1:" + b.port() + "\r\n" })
+	b.says(func(*fakeNode, []string, bool) string { return "-MOVED 12182 127.0.0.1:" + a.port() + "\r\n" })
+	a.knows(slotsOf("127.0.0.1", a.port()))
+	b.knows(slotsOf("127.0.0.1", b.port()))
 	respbench(t, "-p", a.port(), "--cluster", "-n", "1", "-c", "1", "-q", "--timeout", "0.5", "SET", "foo", "v").
 		check(t, want{code: 1, stdout: "!" + qRow, stderr: `^Error from server 127\.0\.0\.1:\d+: MOVED 12182 127\.0\.0\.1:\d+ \(after \d+ tries`})
-	if calls > 20 {
-		t.Errorf("one request was tried %d times at one node in half a second", calls)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.all > 20 {
+		t.Errorf("one request was tried %d times at one node in half a second", a.all)
 	}
 }
 
 // An error that is no redirect ends the run and names the node; --on-error count counts it.
 func TestClusterError(t *testing.T) {
 	a := useFakeNode(t, func(_ *fakeNode, cmd []string, _ bool) string { return "-OOM command not allowed\r\n" })
-	a.topo = slotsOf("127.0.0.1", a.port())
+	a.knows(slotsOf("127.0.0.1", a.port()))
 	respbench(t, "-p", a.port(), "--cluster", "-n", "10", "-c", "1", "-q", "-t", "set").
 		check(t, want{code: 1, stdout: "!" + qRow, stderr: `^Error from server 127\.0\.0\.1:` + a.port() + `: OOM command not allowed$`})
 	respbench(t, "-p", a.port(), "--cluster", "-n", "10", "-c", "1", "-q", "-t", "set", "--on-error", "count").
