@@ -24,6 +24,7 @@ type open struct {
 	lag      int64 // requests that this loop noticed more than lateNs late, whatever the server did
 	maxLag   int64
 	queueMax int64 // requests
+	begunNs  int64 // when the last request was begun
 }
 
 // openLoop starts the schedule at startNs; connections stay where they are.
@@ -172,6 +173,7 @@ func (w *worker) started(x *flight) {
 		return
 	}
 	late := x.sentNs - x.dueNs
+	w.open.begunNs = x.sentNs
 	w.open.maxLate = max(w.open.maxLate, late)
 	if late > lateNs {
 		w.open.late++

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -137,4 +138,17 @@ func TestDuration(t *testing.T) {
 	if took := time.Since(start); res.Elapsed < 400*time.Millisecond || took > 3*time.Second || int(res.Requests) != s.count() {
 		t.Errorf("%v, elapsed %v, %d requests, %d at the server", took, res.Elapsed, res.Requests, s.count())
 	}
+}
+
+// A server that takes everything achieves what is offered, although its last replies come late.
+func TestAchievedOfASlowButWideServer(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, func(*testConn, []string) string { time.Sleep(100 * time.Millisecond); return "+OK\r\n" })
+	attempt(t, func() string {
+		res := measure(t, s.ln.Addr().String(), Load{Clients: 60, Rate: Rate{200}, Duration: 500 * time.Millisecond, Requests: unlimited})
+		if p := res.Pacing; res.Requests != 100 || p.Achieved < 0.99*p.Offered || p.Unstarted != 0 {
+			return fmt.Sprintf("%d requests, %+v", res.Requests, p)
+		}
+		return ""
+	})
 }

@@ -8,8 +8,9 @@ import (
 	"respbench/report"
 )
 
-// The account of an open loop. Offered and achieved are over the same time, so that their quotient is the
-// share of the offered load that the server took, and 1 when it took all of it.
+// The account of an open loop. Offered and achieved are over the same time, to the end of the schedule or to
+// the last request that was begun: so their quotient is the share of the offered load that the server took,
+// and 1 when it took all of it, however long the last replies were under way.
 
 // bounded says that a number of requests, and not the time alone, ends the round.
 func (l *Load) bounded() bool { return l.Requests < unlimited }
@@ -53,7 +54,7 @@ func (r *round) pacing(res *report.Result, interrupted bool) *report.Pacing {
 	if r.load.Poisson {
 		p.Arrival = "poisson"
 	}
-	lastNs := r.measureNs
+	lastNs, begunNs := r.measureNs, r.measureNs
 	for _, w := range r.workers {
 		o := w.open
 		if o == nil || w.warming {
@@ -66,14 +67,14 @@ func (r *round) pacing(res *report.Result, interrupted bool) *report.Pacing {
 		p.MaxLag = max(p.MaxLag, time.Duration(o.maxLag))
 		p.QueueMax += o.queueMax
 		p.Unstarted += (o.due.n - o.given.n) * int64(r.unit)
-		lastNs = max(lastNs, o.due.lastNs)
+		lastNs, begunNs = max(lastNs, o.due.lastNs), max(begunNs, o.begunNs)
 	}
 	if r.load.bounded() {
 		p.Due = min(p.Due, r.load.Requests)
 	}
 	if s := r.offeredFor(p.Due, time.Duration(lastNs-r.measureNs), interrupted).Seconds(); s > 0 {
 		p.Offered = float64(p.Due) / s
-		p.Achieved = float64(res.Requests) / max(s, res.Elapsed.Seconds())
+		p.Achieved = float64(res.Requests) / max(s, time.Duration(begunNs-r.measureNs).Seconds())
 	}
 	if r.load.Engine == "gnet" {
 		p.Resolution = "the gnet engine keeps time to about a millisecond"

@@ -90,7 +90,7 @@ func TestVerdictOfASlowServerAndASlowClient(t *testing.T) {
 	for _, tt := range tests {
 		addr, pid := startChild(t, tt.server)
 		attempt(t, func() string {
-			s := newTestSession(t, addr, Load{Clients: 1, Pipeline: 1, Duration: 700 * time.Millisecond, Requests: unlimited})
+			s := newTestSession(t, addr, Load{Clients: 4, Pipeline: 1, Duration: 700 * time.Millisecond, Requests: unlimited})
 			res := measureRound(t, s, func(r *round) {
 				r.around = func(h netpoll.Handler) netpoll.Handler { return slowHandler{h, tt.client} }
 			})
