@@ -155,7 +155,11 @@ func (s *Server) handOver() {
 			s.turnEnds = true
 			s.onLoop(s.loop, func() {
 				s.turnEnds = false
-				l.endTurn()
+				if l.commitHere() {
+					s.onCommit()
+				} else {
+					l.endTurn()
+				}
 			})
 		}
 		if !l.doubling && s.growthWantsRewrite() {

@@ -14,8 +14,8 @@ import (
 // oplog.go carries records from the event loop to the disk.
 //
 // The loop appends records to its own buffers and hands them over after each batch of commands. A committer goroutine
-// writes what was handed over: with fsync always it syncs at once, and all clients whose commands were in the same turn of
-// the loop share that sync; otherwise it gathers for gatherTime first, and a syncing goroutine follows every second.
+// writes what was handed over: with fsync always it syncs at once (or the loop does, where that is quick), and all clients
+// whose commands were in the same turn of the loop share that sync; otherwise it gathers for gatherTime first, and a syncing goroutine follows every second.
 //
 // After a failed write or sync nothing more is written and writes are refused. Records that were handed over stay in
 // memory. A rewrite that succeeds puts all that is in memory on the disk and ends the failure.
@@ -23,6 +23,8 @@ import (
 const (
 	gatherTime = 10 * time.Millisecond
 	syncEvery  = 900 * time.Millisecond // with gatherTime and a write, less than a second
+	// quickSync is how long a sync may take on average to be done by the event loop itself.
+	quickSync = 500 * time.Microsecond
 	// maxBacklog is how many bytes of records may wait for the disk before the event loop waits as well.
 	maxBacklog = 64 << 20
 )
@@ -56,7 +58,9 @@ type oplog struct {
 	committed atomic.Uint64 // seq that is as safe as fsync says
 	failed    atomic.Pointer[error]
 	rewritten atomic.Int32 // state of the rewrite, set by the committer
-	syncing   sync.Mutex   // held while syncEvery's sync runs
+	turning   sync.Mutex   // held while a batch is processed
+	syncing   sync.Mutex   // held while a sync runs
+	syncTime  atomic.Int64 // moving average of a sync with fsync always, in ns
 	size      atomic.Int64 // of the log's records
 	stuck     []byte       // committer: records of acknowledged changes that could not be written
 	goroutine sync.WaitGroup
@@ -167,19 +171,56 @@ type batch struct {
 	closing     bool
 }
 
-// turn writes one batch; false ends the committer.
+// turn waits for work and does it; false ends the committer.
 func (l *oplog) turn() bool {
+	l.mu.Lock()
+	for !l.ready() {
+		l.work.Wait()
+	}
+	l.mu.Unlock()
+	if l.gathers() {
+		time.Sleep(gatherTime)
+	}
+	l.turning.Lock()
 	b := l.take()
+	l.process(&b)
+	l.turning.Unlock()
+	if l.fsync == FsyncAlways || l.rewritten.Load() != rewriteNone || l.failure() != nil {
+		l.wake()
+	}
+	return !b.closing
+}
+
+// commitHere commits on the event loop's own thread and reports whether it did. Where a sync is quick, handing it to
+// another thread and being woken again would cost as much as the sync; where it is slow, the loop has better things to do.
+func (l *oplog) commitHere() bool {
+	if l.syncTime.Load() > int64(quickSync) || !l.turning.TryLock() {
+		return false
+	}
+	defer l.turning.Unlock()
+	l.mu.Lock()
+	more := l.begin || l.dumped || l.closing
+	l.mu.Unlock()
+	if more {
+		return false // a rewrite has long steps
+	}
+	b := l.take()
+	l.process(&b)
+	return true
+}
+
+// process writes one batch.
+func (l *oplog) process(b *batch) {
 	if b.begin {
 		l.beginRewrite()
 	}
-	l.save(&b)
+	l.save(b)
 	if b.last {
 		l.endRewrite()
 	}
+	const keepCap = 4 << 20
 	l.mu.Lock()
-	keep := cap(b.queue) <= 4<<20
-	if keep && len(l.queue) == 0 && cap(l.queue) == 0 {
+	if cap(b.queue) <= keepCap && cap(l.queue) == 0 {
 		l.queue = b.queue[:0]
 	}
 	if b.sync {
@@ -187,24 +228,19 @@ func (l *oplog) turn() bool {
 	}
 	l.room.Broadcast()
 	l.mu.Unlock()
-	if l.fsync == FsyncAlways || l.rewritten.Load() != rewriteNone || l.failure() != nil {
-		l.wake()
-	}
-	return !b.closing
 }
 
-// take waits for work.
+// gathers tells that the committer may let more records come.
+func (l *oplog) gathers() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fsync != FsyncAlways && !l.closing && !l.dumped && !l.begin && !l.syncAsked && len(l.queue)+len(l.next) < maxBacklog/64
+}
+
+// take takes what was handed over.
 func (l *oplog) take() batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for !l.ready() {
-		l.work.Wait()
-	}
-	if l.fsync != FsyncAlways && !l.closing && !l.dumped && !l.begin && !l.syncAsked && len(l.queue)+len(l.next) < maxBacklog/64 {
-		l.mu.Unlock()
-		time.Sleep(gatherTime)
-		l.mu.Lock()
-	}
 	b := batch{queue: l.queue, next: l.next, seq: l.handed, begin: l.begin, last: l.dumped, sync: l.syncAsked, closing: l.closing}
 	l.queue, l.next = nil, nil
 	l.commit, l.begin, l.dumped = false, false, false
@@ -252,7 +288,10 @@ func (l *oplog) save(b *batch) {
 func (l *oplog) syncFile() error {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
-	return l.journal.sync()
+	start := time.Now()
+	err := l.journal.sync()
+	l.syncTime.Store((3*l.syncTime.Load() + int64(time.Since(start))) / 4)
+	return err
 }
 
 // keep remembers records that could not be written although their changes have been acknowledged: close tries again.
