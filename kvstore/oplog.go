@@ -435,6 +435,9 @@ func copyRest(fs logFS, file logFile, end *logEnd, name string) error {
 		return err
 	}
 	defer to.Close()
+	if err := to.Truncate(0); err != nil {
+		return err
+	}
 	buf := make([]byte, replayChunk)
 	for off := end.good; off < end.size; {
 		n, err := file.ReadAt(buf[:min(int64(len(buf)), end.size-off)], off)
