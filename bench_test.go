@@ -28,6 +28,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
 
 	"respbench/runner"
@@ -65,8 +66,16 @@ func pick(cpu int) int {
 // nullServer starts the cheapest server and returns its port.
 func nullServer(tb testing.TB) int {
 	tb.Helper()
-	cmd := exec.Command(binary, "serve", "--null", "--port", "0", "--until-stdin-closes")
-	in, err := cmd.StdinPipe() // the server ends when this closes
+	port, stop := startKvstore(tb, []string{"serve", "--null", "--port", "0", "--until-stdin-closes"})
+	tb.Cleanup(stop)
+	return port
+}
+
+// startKvstore starts `respbench serve` on the servers' processor; it ends when its stdin closes.
+func startKvstore(tb testing.TB, args []string) (port int, stop func()) {
+	tb.Helper()
+	cmd := exec.Command(binary, args...)
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -78,7 +87,6 @@ func nullServer(tb testing.TB) int {
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { in.Close(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		tb.Fatalf("the server said %q: %v", line, err)
@@ -87,14 +95,13 @@ func nullServer(tb testing.TB) int {
 	if err != nil {
 		tb.Fatalf("%q: %v", line, err)
 	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
+	if port, err = strconv.Atoi(text); err != nil {
 		tb.Fatalf("no port in %q", line)
 	}
 	if cpu := serverCPU(); cpu >= 0 {
 		pin(tb, cmd.Process.Pid, cpu)
 	}
-	return port
+	return port, func() { in.Close(); _ = cmd.Wait() }
 }
 
 // pin keeps every thread of a process on one processor.
@@ -142,7 +149,7 @@ func runClient(tb testing.TB, engine string, port, pipeline, clients, n int) sam
 	o.Output = runner.Output{Quiet: true, Precision: 3}
 	o.Classic = runner.ClassicOptions{Tests: []string{"set"}, Random: true, Keyspace: 100000, DataSize: 32}
 	before, start := ownCPU(), time.Now()
-	if err := runner.Main(context.Background(), o, runner.IO{Stdout: io.Discard, Stderr: os.Stderr}); err != nil {
+	if err := runner.Main(context.Background(), o, runner.IO{Stdout: io.Discard, Stderr: io.Discard, Log: zerolog.Nop()}); err != nil {
 		tb.Fatal(err)
 	}
 	return sample{n, time.Since(start), ownCPU() - before}
