@@ -152,3 +152,17 @@ func TestAchievedOfASlowButWideServer(t *testing.T) {
 		return ""
 	})
 }
+
+// C108: at a low rate our own wake-ups do not show: the median of a server that answers at once stays far
+// below a millisecond, from the moment a request is due.
+func TestLowRateHasNoLatencyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, always("+OK\r\n"))
+	attempt(t, func() string {
+		res := measure(t, s.ln.Addr().String(), Load{Clients: 2, Rate: Rate{300}, Requests: 300})
+		if p50 := time.Duration(res.Response.Percentile(50)); p50 > time.Millisecond {
+			return "response time p50 " + p50.String()
+		}
+		return ""
+	})
+}

@@ -39,6 +39,49 @@ func (f infoFields) part(name, key string) (float64, bool) {
 	return 0, false
 }
 
+// sumInfo makes one server of several: numbers are added, flags are set when one is, and any other text is
+// that of all, joined.
+func sumInfo(list []infoFields) infoFields {
+	sum := list[0]
+	for _, f := range list[1:] {
+		for name, value := range f {
+			sum[name] = sumField(name, sum[name], value)
+		}
+	}
+	return sum
+}
+
+func sumField(name, a, b string) string {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	switch {
+	case a == "":
+		return b
+	case errX == nil && errY == nil && strings.HasSuffix(name, "_in_progress"):
+		return strconv.FormatFloat(max(x, y), 'f', -1, 64)
+	case errX == nil && errY == nil:
+		return strconv.FormatFloat(x+y, 'f', -1, 64)
+	case strings.HasPrefix(name, "cmdstat_"):
+		return sumParts(a, b)
+	case a == b:
+		return a
+	}
+	return a + " " + b
+}
+
+// sumParts adds two values such as "calls=5,usec=12", part by part.
+func sumParts(a, b string) string {
+	other := infoFields{"": b}
+	var parts []string
+	for field := range strings.SplitSeq(a, ",") {
+		key, text, _ := strings.Cut(field, "=")
+		x, _ := strconv.ParseFloat(text, 64)
+		y, _ := other.part("", key)
+		parts = append(parts, key+"="+strconv.FormatFloat(x+y, 'f', -1, 64))
+	}
+	return strings.Join(parts, ",")
+}
+
 // software is the server's name and version.
 func (f infoFields) software() (name, version string) {
 	for _, known := range []string{"kvstore", "valkey", "dragonfly", "redis"} {

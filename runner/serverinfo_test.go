@@ -131,3 +131,19 @@ func notesWith(res *report.Result, part string) (n int) {
 	}
 	return n
 }
+
+// A cluster's nodes are reported as one server.
+func TestInfoOfSeveralNodes(t *testing.T) {
+	a := parseInfo("redis_version:7.0.15\r\nrun_id:a\r\nhits:5\r\ncpu:0.5\r\nrdb_bgsave_in_progress:1\r\ncmdstat_get:calls=5,usec=12,usec_per_call=2.4\r\n")
+	b := parseInfo("redis_version:7.0.15\r\nrun_id:b\r\nhits:7\r\ncpu:0.25\r\nrdb_bgsave_in_progress:1\r\ncmdstat_get:calls=1,usec=8\r\ncmdstat_set:calls=3,usec=3\r\n")
+	sum := sumInfo([]infoFields{a, b})
+	for name, want := range map[string]string{"redis_version": "7.0.15", "run_id": "a b", "hits": "12", "cpu": "0.75", "rdb_bgsave_in_progress": "1",
+		"cmdstat_set": "calls=3,usec=3"} {
+		if sum[name] != want {
+			t.Errorf("%s: %q, want %q", name, sum[name], want)
+		}
+	}
+	if calls, _ := sum.part("cmdstat_get", "calls"); calls != 6 {
+		t.Errorf("%q", sum["cmdstat_get"])
+	}
+}

@@ -23,13 +23,18 @@ const (
 
 // serverWatch is kept from round to round.
 type serverWatch struct {
-	node    string
+	nodes []*watchedNode // one, but in a cluster
+	asks  bool           // INFO is to be asked for
+	note  string         // why it is not, for the next result
+	own   int            // commands sent so far
+}
+
+// watchedNode is one server.
+type watchedNode struct {
+	name    string
 	c       *control
 	process process
-	local   bool   // process is known
-	asks    bool   // INFO is to be asked for
-	note    string // why it is not, for the next result
-	own     int    // commands sent so far
+	local   bool // process is known
 }
 
 // openWatch prepares to watch when any output will show it. It never fails: a server that may not be
@@ -40,64 +45,79 @@ func (s *session) openWatch(ctx context.Context) *serverWatch {
 	if !out.ServerInfo && !full && out.JSON == "" && !s.judged {
 		return nil
 	}
-	c, err := s.openControl(ctx)
-	if err != nil {
-		return nil // the load will say it better
+	w := &serverWatch{asks: out.ServerInfo}
+	for _, ep := range s.serversOf(s.o.Target.ReadFrom) {
+		c, err := s.openControlAt(ctx, ep)
+		if err != nil {
+			w.close()
+			return nil // the load will say it better
+		}
+		c.stop() // a signal ends the load; what the server says of it is still wanted
+		if c.limit == 0 || c.limit > watchLimit {
+			c.limit = watchLimit
+		}
+		n := &watchedNode{name: ep.Name, c: c}
+		n.process, n.local = localServer(c.conn)
+		w.nodes = append(w.nodes, n)
 	}
-	c.stop() // a signal ends the load; what the server says of it is still wanted
-	if c.limit == 0 || c.limit > watchLimit {
-		c.limit = watchLimit
-	}
-	w := &serverWatch{node: s.ep.Name, c: c, asks: out.ServerInfo}
-	w.process, w.local = localServer(c.conn)
 	return w
 }
 
 func (w *serverWatch) close() {
-	if w != nil {
-		w.c.close()
+	if w == nil {
+		return
+	}
+	for _, n := range w.nodes {
+		n.c.close()
 	}
 }
 
-// info asks for a section. After the first failure it is not tried again.
+// info asks for a section, of a cluster's nodes as one server. After the first failure it is not tried again.
 func (w *serverWatch) info(section string) infoFields {
 	if !w.asks {
 		return nil
 	}
-	v, err := w.c.do("INFO", section)
-	w.own++
-	switch {
-	case err != nil:
-		w.giveUp(err)
-	case isError(v):
-		w.giveUp(errors.New(v.Str))
-	case v.Kind != protocol.BulkString && v.Kind != protocol.Verbatim || v.Str == "":
-		w.giveUp(errors.New("the reply is no text"))
-	default:
-		return parseInfo(v.Str)
+	var all []infoFields
+	for _, n := range w.nodes {
+		v, err := n.c.do("INFO", section)
+		w.own++
+		switch {
+		case err == nil && isError(v):
+			err = errors.New(v.Str)
+		case err == nil && (v.Kind != protocol.BulkString && v.Kind != protocol.Verbatim || v.Str == ""):
+			err = errors.New("the reply is no text")
+		}
+		if err != nil {
+			w.asks, w.note = false, fmt.Sprintf("no INFO from %s: %s", n.name, plainError(err))
+			return nil
+		}
+		all = append(all, parseInfo(v.Str))
 	}
-	return nil
-}
-
-func (w *serverWatch) giveUp(err error) {
-	w.asks, w.note = false, fmt.Sprintf("no INFO from %s: %s", w.node, plainError(err))
+	return sumInfo(all)
 }
 
 // moment is the server at one time.
 type moment struct {
-	taken   bool
-	process processSample
-	info    infoFields
-	own     int
-	atNs    int64
+	taken     bool
+	processes []processSample // of each node; empty when one is not known
+	info      infoFields
+	own       int
+	atNs      int64
 }
 
 func (w *serverWatch) moment() moment {
-	m := moment{taken: true, atNs: netpoll.Now()}
-	if w.local {
-		m.process, w.local = w.process.sample()
+	m := moment{taken: true, atNs: netpoll.Now(), own: w.own}
+	for _, n := range w.nodes {
+		p := processSample{}
+		if n.local {
+			p, n.local = n.process.sample()
+		}
+		if !n.local {
+			m.processes = nil
+			break
+		}
+		m.processes = append(m.processes, p)
 	}
-	m.own = w.own
 	m.info = w.info("all")
 	return m
 }
@@ -218,10 +238,8 @@ func (rw *roundWatch) noteOthers(res *report.Result) {
 
 // load is what the server used between two moments: by its process where that is known, else by INFO.
 func (w *serverWatch) load(before, after moment) serverLoad {
-	if w.local && before.process.cpu > 0 {
-		u := before.process.until(after.process)
-		return serverLoad{known: true, local: true, name: fmt.Sprintf("%s, pid %d", w.process.name, w.process.pid),
-			lasted: u.lasted, cpu: u.cpu, waited: u.waited, busiest: u.busiest}
+	if n := len(after.processes); n > 0 && n == len(before.processes) {
+		return w.processLoad(before, after)
 	}
 	all0, main0, ok0 := before.info.cpu()
 	all1, main1, ok1 := after.info.cpu()
@@ -232,6 +250,36 @@ func (w *serverWatch) load(before, after moment) serverLoad {
 	if main1 == 0 { // older servers do not tell their main thread's apart
 		busiest = all1 - all0
 	}
-	return serverLoad{known: true, name: w.node, lasted: time.Duration(after.atNs - before.atNs), cpu: all1 - all0,
+	if n := len(w.nodes); n > 1 { // INFO's sums do not tell which node is the busiest
+		busiest /= time.Duration(n)
+	}
+	return serverLoad{known: true, name: w.name(), lasted: time.Duration(after.atNs - before.atNs), cpu: all1 - all0,
 		busiest: threadTimes{run: busiest}}
+}
+
+// processLoad is the load of all nodes, and of the busiest among their threads.
+func (w *serverWatch) processLoad(before, after moment) serverLoad {
+	load := serverLoad{known: true, local: true, name: w.name()}
+	for i := range after.processes {
+		u := before.processes[i].until(after.processes[i])
+		load.lasted = max(load.lasted, u.lasted)
+		load.cpu += u.cpu
+		load.waited += u.waited
+		if u.busiest.run+u.busiest.wait > load.busiest.run+load.busiest.wait {
+			load.busiest = u.busiest
+		}
+	}
+	return load
+}
+
+// name is how a verdict calls the server.
+func (w *serverWatch) name() string {
+	n := w.nodes[0]
+	switch {
+	case len(w.nodes) > 1:
+		return fmt.Sprintf("%d nodes", len(w.nodes))
+	case n.local:
+		return fmt.Sprintf("%s, pid %d", n.process.name, n.process.pid)
+	}
+	return n.name
 }

@@ -39,11 +39,14 @@ func (s *session) setUpAt(ctx context.Context, ep *netpoll.Endpoint, commands []
 }
 
 // primaries are the servers that hold data of their own: the one, or those of the cluster.
-func (s *session) primaries() (list []*netpoll.Endpoint) {
+func (s *session) primaries() []*netpoll.Endpoint { return s.serversOf(ReadFromPrimaries) }
+
+// serversOf are the servers that get requests: the one, or nodes of the cluster.
+func (s *session) serversOf(from ReadFrom) (list []*netpoll.Endpoint) {
 	if s.cluster == nil {
 		return []*netpoll.Endpoint{s.ep}
 	}
-	for _, number := range s.cluster.current.Load().loadNodes(ReadFromPrimaries) {
+	for _, number := range s.cluster.current.Load().loadNodes(from) {
 		if ep := s.cluster.node(number).endpoint.Load(); ep != nil {
 			list = append(list, ep)
 		}

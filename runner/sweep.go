@@ -58,11 +58,10 @@ func Sweep(ctx context.Context, o Options, so SweepOptions, out IO) error {
 		return err
 	}
 	o.Output.JSON, o.Output.HDR, o.Output.Assert = "", "", nil
-	w.load = o.Load
 	g, err := newRig(ctx, &o, out, false)
 	if err == nil {
 		defer g.close()
-		w.rig = g
+		w.rig, w.load = g, o.Load
 		err = w.run(ctx)
 	}
 	return interruptedOr(ctx, w.finish(ctx, out, err))
@@ -140,8 +139,13 @@ func (w *sweep) estimate(ctx context.Context) error {
 	return nil
 }
 
-// window measures one value, and again when it fails the objective. holds is true without an objective.
+// window measures one value, once, and again when it fails the objective. holds is true without an objective.
 func (w *sweep) window(ctx context.Context, v float64) (holds bool, err error) {
+	for _, known := range w.res.Points {
+		if known.Load == v && known.Holds != nil {
+			return *known.Holds, nil
+		}
+	}
 	p := report.SweepPoint{Load: v}
 	for holds = false; !holds && p.Tries < w.tries(); {
 		if p.Result, err = w.measureLoad(ctx, w.loadOf(v)); err != nil {
@@ -156,7 +160,7 @@ func (w *sweep) window(ctx context.Context, v float64) (holds bool, err error) {
 	if w.objective != nil {
 		p.Holds = &holds
 	}
-	w.add(p)
+	w.res.Points = append(w.res.Points, p)
 	w.say("%s", pointLine(w.so.Variable, &p))
 	return holds, nil
 }
@@ -166,17 +170,6 @@ func (w *sweep) tries() int {
 		return 1
 	}
 	return 2
-}
-
-// add keeps a point; a value that was measured before is replaced.
-func (w *sweep) add(p report.SweepPoint) {
-	for i := range w.res.Points {
-		if w.res.Points[i].Load == p.Load {
-			w.res.Points[i] = p
-			return
-		}
-	}
-	w.res.Points = append(w.res.Points, p)
 }
 
 // loadOf is the load of a window.
