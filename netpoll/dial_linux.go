@@ -141,7 +141,7 @@ func bindSource(fd int, src netip.Addr, family int) error {
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
 		return os.NewSyscallError("setsockopt IP_BIND_ADDRESS_NO_PORT", err)
 	}
-	return os.NewSyscallError("bind", unix.Bind(fd, sa))
+	return sourceError(src, unix.Bind(fd, sa))
 }
 
 // finishConnect is the first event of a connection.

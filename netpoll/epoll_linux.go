@@ -1,6 +1,7 @@
 package netpoll
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -146,7 +147,7 @@ func (l *epollLoop) Run() error {
 	}
 	if l.cpu >= 0 {
 		if err := pinThread(l.cpu); err != nil {
-			return err
+			return fmt.Errorf("cannot run on processor %d, which this process may not use or which is not there: %w", l.cpu, err)
 		}
 	}
 	l.startCPU, l.startQueue = threadCPU(), threadRunQueue()

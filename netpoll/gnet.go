@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -203,6 +204,9 @@ func dialEndpoint(ctx context.Context, d Dial) (net.Conn, error) {
 		if nc, err = nd.DialContext(ctx, "tcp", a.String()); err == nil {
 			return nc, nil
 		}
+	}
+	if sys := new(os.SyscallError); errors.As(err, &sys) && sys.Syscall == "bind" {
+		return nil, sourceError(d.Source, sys.Err)
 	}
 	return nil, plainCause(err)
 }

@@ -32,7 +32,7 @@ func Resolve(ctx context.Context, host string, port int) (*Endpoint, error) {
 	if err != nil {
 		var dns *net.DNSError
 		if errors.As(err, &dns) && dns.IsNotFound {
-			return nil, fmt.Errorf("%s: name or service not known", e.Name)
+			return nil, fmt.Errorf("%s: Name or service not known", e.Name)
 		}
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
@@ -49,7 +49,7 @@ func Resolve(ctx context.Context, host string, port int) (*Endpoint, error) {
 // UnixEndpoint is the server behind a socket file.
 func UnixEndpoint(path string) (*Endpoint, error) {
 	if len(path) > maxUnixPath {
-		return nil, fmt.Errorf("socket path of %d bytes is too long: at most %d fit", len(path), maxUnixPath)
+		return nil, fmt.Errorf("%s: the socket's path has %d bytes: at most %d fit", path, len(path), maxUnixPath)
 	}
 	return &Endpoint{Name: path, Path: path}, nil
 }

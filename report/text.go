@@ -54,6 +54,10 @@ func oneLine(s string) string {
 	return b.String()
 }
 
+// OneLine is a text from outside (an error reply, a name) as a message may show it: on one line, without the control
+// characters that would move the cursor or colour a terminal. They appear as Go escapes.
+func OneLine(s string) string { return oneLine(s) }
+
 // csvQuote is a field in double quotes, inner quotes doubled, on one line.
 func csvQuote(s string) string { return `"` + strings.ReplaceAll(oneLine(s), `"`, `""`) + `"` }
 

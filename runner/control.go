@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // It blocks, one command at a time, each within the time-out.
 type control struct {
 	conn  net.Conn
+	name  string      // the server's, for messages
 	stop  func() bool // detaches the connection from the run's context, which closes it
 	limit time.Duration
 	buf   []byte
@@ -44,7 +46,7 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 	if err != nil {
 		return nil, connectError(ep, err)
 	}
-	c := &control{conn: conn, limit: limit, buf: make([]byte, 16<<10)}
+	c := &control{conn: conn, name: ep.Name, limit: limit, buf: make([]byte, 16<<10)}
 	c.stop = context.AfterFunc(ctx, func() { conn.Close() }) // a signal ends a command that waits
 	t := s.o.Target
 	t.Tracking, t.DB, t.RESP3 = false, 0, false
@@ -86,7 +88,7 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 		_ = c.conn.SetDeadline(time.Now().Add(c.limit)) // a connection without deadlines fails in Write
 	}
 	if _, err := c.conn.Write(protocol.AppendCommand(nil, args...)); err != nil {
-		return protocol.Value{}, lostError(err)
+		return protocol.Value{}, c.lost(err, args[0])
 	}
 	for {
 		n, v, err := protocol.ParseValue(c.buf[:c.held])
@@ -105,10 +107,18 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 		}
 		n, err = c.conn.Read(c.buf[c.held:])
 		if err != nil {
-			return v, lostError(err)
+			return v, c.lost(err, args[0])
 		}
 		c.held += n
 	}
+}
+
+// lost words a failure while command was under way.
+func (c *control) lost(err error, command string) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("Error: no reply from %s to %s within %v (--connect-timeout)", c.name, command, c.limit)
+	}
+	return lostError(err)
 }
 
 func isError(v protocol.Value) bool { return v.Kind == protocol.Error || v.Kind == protocol.BulkError }
@@ -116,7 +126,9 @@ func isError(v protocol.Value) bool { return v.Kind == protocol.Error || v.Kind 
 // nodeFault is an error reply to the set-up, in redis-benchmark's words.
 type nodeFault struct{ node, text string }
 
-func (f *nodeFault) Error() string { return "Node " + f.node + " replied with error:\n" + f.text }
+func (f *nodeFault) Error() string {
+	return "Node " + f.node + " replied with error:\n" + report.OneLine(f.text)
+}
 
 func nodeError(ep *netpoll.Endpoint, v protocol.Value) error {
 	if !isError(v) {

@@ -11,20 +11,31 @@ import (
 	"unicode"
 
 	"respbench/protocol"
+	"respbench/report"
 )
 
 // serverError is an error reply that ended the run. In a cluster it names the node.
 type serverError struct{ text, node string }
 
 func (e *serverError) Error() string {
+	text := report.OneLine(e.text)
 	if e.node != "" {
-		return "Error from server " + e.node + ": " + e.text
+		return "Error from server " + e.node + ": " + text
 	}
-	return "Error from server: " + e.text
+	return "Error from server: " + text
 }
 
 // errNoRequest is what a reply is that nobody asked for.
 var errNoRequest = errors.New("Error: reply without a pending request")
+
+// unasked is what a reply means that nobody asked for. An error is the server's reason to refuse the connection, such
+// as too many clients or protected mode, and the user must see it.
+func unasked(isError bool, text string) error {
+	if isError {
+		return &serverError{text: text}
+	}
+	return errNoRequest
+}
 
 // lostError words the end of a connection in mid-run as redis-benchmark does.
 func lostError(err error) error {

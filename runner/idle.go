@@ -82,10 +82,8 @@ func (h *idler) Data(_ netpoll.Conn, in *netpoll.ChainBuffer, _ int64) {
 	switch {
 	case err != nil:
 		h.fail(lostError(err))
-	case n > 0 && isError(v):
-		h.fail(&serverError{text: v.Str})
 	case n > 0 && v.Kind != protocol.Push:
-		h.fail(errNoRequest)
+		h.fail(unasked(isError(v), v.Str))
 	}
 	in.Discard(n)
 }

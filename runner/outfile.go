@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,9 @@ type outFile struct {
 }
 
 func createOutFile(option, path string) (*outFile, error) {
+	if path == "-" {
+		path = "/dev/stdout"
+	}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -30,9 +34,18 @@ func createOutFile(option, path string) (*outFile, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", option, err)
+		return nil, fmt.Errorf("%s: cannot write %s: %w", option, path, plainPathError(err))
 	}
 	return &outFile{path, f, true}, nil
+}
+
+// plainPathError is the system's reason alone: the name of the temporary file would only puzzle.
+func plainPathError(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }
 
 // finish writes the content and puts the file in its place.

@@ -41,7 +41,7 @@ func (w *worker) replies(c *client, seg []byte, now int64) error {
 		switch ev {
 		case protocol.Complete:
 			if c.inOrder == 0 {
-				return errNoRequest
+				return unasked(c.dec.Reply().IsError(), string(c.dec.Reply().Text))
 			}
 			if err := w.complete(c, now); err != nil {
 				return err

@@ -215,15 +215,11 @@ func (w *worker) Writable(conn netpoll.Conn) {
 func (w *worker) Data(conn netpoll.Conn, in *netpoll.ChainBuffer, now int64) {
 	c := &w.clients[conn.Tag()]
 	c.heardNs = now
-	switch c.phase {
-	case phaseGreeting:
+	if c.phase == phaseGreeting {
 		w.greet(c, in)
 		if c.phase == phaseGreeting || in.Len() == 0 {
 			return
 		}
-	case phaseReady:
-		w.r.fail(errNoRequest)
-		return
 	}
 	w.bytesIn += int64(in.Len())
 	for in.Len() > 0 {

@@ -33,9 +33,11 @@ const silence = "(nothing)"
 type fake struct {
 	config, hello string
 	greeting      string        // sent right after accept
+	hangUp        bool          // closes behind the greeting
 	refuseFor     time.Duration // answers refusal to load for so long after the start
 	refusal       string
 	needAuth      bool // answers -NOAUTH to everything before AUTH
+	mute          bool // does not answer AUTH
 	// load answers the load commands of one read. n is the number of the first on its connection.
 	load func(c *fakeConn, cmds [][]string, n int) error
 }
@@ -135,6 +137,12 @@ func newFake(spec string) (fake, error) {
 		f.load = staggered
 	case "greeting":
 		f.greeting = "+HI\r\n"
+	case "denied":
+		f.greeting, f.hangUp = "-DENIED Redis is running in protected mode\r\n", true
+	case "pushing":
+		f.greeting = ">2\r\n+message\r\n+hi\r\n"
+	case "authsilent":
+		f.needAuth, f.mute = true, true
 	case "loading":
 		f.refuseFor, f.refusal = time.Duration(number)*time.Millisecond, "-LOADING Redis is loading the dataset in memory\r\n"
 	case "authgate":
@@ -316,7 +324,7 @@ func (s *fakeServer) serve(conn net.Conn) {
 	c := &fakeConn{Conn: conn, s: s, id: len(s.order)}
 	s.order = append(s.order, nil)
 	s.mu.Unlock()
-	if s.greeting != "" && c.send(s.greeting) != nil {
+	if s.greeting != "" && c.send(s.greeting) != nil || s.hangUp {
 		return
 	}
 	r := bufio.NewReaderSize(conn, 1<<16)
@@ -414,6 +422,9 @@ func (s *fakeServer) answerSetup(c *fakeConn, cmd []string) error {
 	case "INFO":
 		return c.send("$0\r\n\r\n")
 	case "AUTH":
+		if s.mute {
+			return nil
+		}
 		c.authed = true
 	}
 	return c.send(okReply)

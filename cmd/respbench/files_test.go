@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -36,8 +37,10 @@ func TestResultFiles(t *testing.T) {
 	if text := readFile(t, hgrm); !strings.Contains(text, "Total count    =          500]") {
 		t.Errorf("%s: %s", hgrm, text)
 	}
-	if o := respbench(t, "-p", s.port(), "-n", "5", "--csv", "--json", "/dev/stdout", "ping"); !strings.Contains(o.stdout, `"schema": "respbench/result"`) {
-		t.Errorf("--json /dev/stdout wrote %q %q", o.stdout, o.stderr)
+	for _, path := range []string{"/dev/stdout", "-"} {
+		if o := respbench(t, "-p", s.port(), "-n", "5", "--csv", "--json", path, "ping"); !strings.Contains(o.stdout, `"schema": "respbench/result"`) {
+			t.Errorf("--json %s wrote %q %q", path, o.stdout, o.stderr)
+		}
 	}
 }
 
@@ -46,8 +49,8 @@ func TestResultFilesThatFail(t *testing.T) {
 	s := useFake(t, "errat:1")
 	dir := t.TempDir()
 	for _, path := range []string{dir + "/no/such/dir/r.json", dir} {
-		respbench(t, "-p", s.port(), "-n", "5", "-q", "--json", path, "ping").check(t, bad(`^--json: `))
-		respbench(t, "-p", s.port(), "-n", "5", "-q", "--hdr", path, "ping").check(t, bad(`^--hdr: `))
+		respbench(t, "-p", s.port(), "-n", "5", "-q", "--json", path, "ping").check(t, bad(`^--json: .*`+regexp.QuoteMeta(path)))
+		respbench(t, "-p", s.port(), "-n", "5", "-q", "--hdr", path, "ping").check(t, bad(`^--hdr: .*`+regexp.QuoteMeta(path)))
 	}
 	if s.count() != 0 {
 		t.Errorf("%d requests were sent", s.count())

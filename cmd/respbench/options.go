@@ -30,6 +30,7 @@ func (s *settings) options(command []string) (runner.Options, error) {
 	}
 	s.fillCommon()
 	s.checkCeiling()
+	s.warnIgnored()
 	if err := s.takePassword(); err != nil {
 		return *o, err
 	}
@@ -161,6 +162,28 @@ func (s *settings) fillCommon() {
 	}
 	if !s.seedGiven {
 		o.Seed = uint64(time.Now().UnixNano())
+	}
+}
+
+// warnIgnored names the options that have no effect because another one is missing.
+func (s *settings) warnIgnored() {
+	o := &s.opts
+	c := &o.Classic
+	classic := o.Mode == runner.Classic
+	for _, i := range []struct {
+		ignored      bool
+		name, beside string
+	}{
+		{o.Target.ReadFrom != runner.ReadFromPrimaries && !o.Target.Cluster, "--rfr", "--cluster"},
+		{classic && c.Sequential && !c.Random, "--sequential", "-r"},
+		{classic && c.MaxDocs > 0 && c.Dataset == "", "--maxdocs", "--dataset"},
+		{classic && s.readStdin && len(c.Command) == 0, "-x", "a command"},
+		{o.Load.Poisson && len(o.Load.Schedule) == 0, "--arrival", "--rps"},
+		{len(o.Load.CPUs) > 0 && o.Load.Engine == "gnet", "--cpu", "--engine epoll"},
+	} {
+		if i.ignored {
+			s.warn("Option %s is ignored without %s.", i.name, i.beside)
+		}
 	}
 }
 

@@ -87,6 +87,11 @@ func TestReplies(t *testing.T) {
 		{"C60 depth 200000", reply(strings.Repeat("*1\r\n", 200000) + ":1\r\n"), loadOf20, bad(`^Error: .*nesting`)},
 
 		{"C61 two replies for one", "two", "-c 1 -n 20 -P 4 -t set", bad(`reply without a pending request`)},
+		{"an error in place of a greeting", "denied", "-c 3 -n 20 -t set", bad(`^Error from server: DENIED Redis is running in protected mode$`)},
+		{"the same to idle connections", "denied", "-c 3 -I", bad(`^Error from server: DENIED Redis is running in protected mode$`)},
+		{"push before the load", "pushing", "-c 3 -n 20 -t set", set},
+		{"control characters in an error", reply("-ERR a\x1b[31m\tb\r\n"), loadOf20, bad(`^Error from server: ERR a\\x1b\[31m\\tb$`)},
+		{"an error of two lines", reply("!7\r\nERR\r\nxy\r\n"), loadOf20, bad(`^Error from server: ERR\\r\\nxy$`)},
 		{"C61 greeting", "greeting", "-c 1 -n 20 -t set", bad(`reply without a pending request`)},
 		{"C62 bulk without its end", reply("$3\r\nabcXX"), loadOf20, bad(`^Error: `)},
 		{"C63 empty bulk", reply("$0\r\n\r\n"), "-n 20 -t get", good("GET")},

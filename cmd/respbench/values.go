@@ -255,6 +255,12 @@ func host(p *string) func(string) error {
 		if s == "" || s[0] == '-' {
 			return errors.New("must be a name or an address; -h alone, or last, is help")
 		}
+		if strings.Contains(s, "://") {
+			return errors.New("must be a name or an address; a URI goes to -u")
+		}
+		if name, port, err := net.SplitHostPort(s); err == nil {
+			return fmt.Errorf("must be a name or an address alone, with the port in -p: -h %s -p %s", name, port)
+		}
 		*p = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
 		return nil
 	}

@@ -1,0 +1,18 @@
+package netpoll
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"syscall"
+)
+
+// sourceError words a failed bind. An address that this machine does not have fails with the errno that also says that
+// no local port is free, which is worth waiting for; this is not.
+func sourceError(src netip.Addr, err error) error {
+	if errors.Is(err, syscall.EADDRNOTAVAIL) {
+		return fmt.Errorf("source address %v is none of this machine's", src)
+	}
+	return os.NewSyscallError("bind", err)
+}
