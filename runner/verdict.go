@@ -124,13 +124,11 @@ func (f *facts) judgeClosed(v *report.Verdict) {
 		client = part >= ceilingPart
 	}
 	switch {
-	case client && server:
+	case client && server && f.ceiling == 0:
 		v.Reasons = append(v.Reasons, "both are busy all the time")
-		switch {
-		case f.crowded():
+		v.Advice = "measure the client alone: respbench ceiling, then --ceiling"
+		if f.crowded() {
 			v.Advice = "the processors are not enough for both and what else runs here"
-		case f.ceiling == 0:
-			v.Advice = "measure the client alone: respbench ceiling, then --ceiling"
 		}
 	case client && f.crowded():
 		v.Word, v.Advice = clientBound, "its loop lacked a processor: stop what else runs here, or pin it with --cpu"

@@ -52,6 +52,7 @@ func TestJudge(t *testing.T) {
 			f.server, f.ceiling = serverUse(0.95, 0, 0.95), 200_000
 		}, serverBound, "", "50% of the client's ceiling"},
 		{"at the ceiling", func(f *facts) { f.ceiling = 105_000 }, clientBound, "try --threads 2", "95% of the client's ceiling"},
+		{"at the ceiling, which a server that does nothing has too", func(f *facts) { f.ceiling, f.server = 105_000, serverUse(0.95, 0, 0.95) }, clientBound, "try --threads 2", "95% of"},
 		{"nothing is known of the server", func(f *facts) { f.server = serverLoad{} }, cannotTell, "", "not known"},
 		{"a loop that polls busily tells nothing", func(f *facts) { f.loops[0] = loopCPU(1, 0); f.spins = true }, latencyBound, "raise -c", "polling busily"},
 		{"the engine does not tell", func(f *facts) { f.loops[0] = report.LoopCPU{}; f.client = 950 * time.Millisecond }, clientBound, "try", "client 95%"},
