@@ -73,7 +73,7 @@ func BenchmarkPeers(b *testing.B) {
 			for i := range tools {
 				t := tools[(i+round)%len(tools)]
 				key := fmt.Sprint(t.name, p)
-				samples[key] = append(samples[key], runTool(b, t, port, p, clients, requestsFor(p)))
+				samples[key] = append(samples[key], runTool(b, t, port, p, clients, requestsFor(p, clients)))
 			}
 		}
 	}

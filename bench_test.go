@@ -146,7 +146,7 @@ func runClient(tb testing.TB, engine string, port, pipeline, clients, n int) sam
 	if cpu := clientCPU(); cpu >= 0 {
 		o.Load.CPUs = []int{cpu}
 	}
-	o.Output = runner.Output{Quiet: true, Precision: 3}
+	o.Output = runner.Output{Quiet: true, Precision: 3, Interval: time.Second} // recording as by default
 	o.Classic = runner.ClassicOptions{Tests: []string{"set"}, Random: true, Keyspace: 100000, DataSize: 32}
 	before, start := ownCPU(), time.Now()
 	if err := runner.Main(context.Background(), o, runner.IO{Stdout: io.Discard, Stderr: io.Discard, Log: zerolog.Nop()}); err != nil {
@@ -155,9 +155,14 @@ func runClient(tb testing.TB, engine string, port, pipeline, clients, n int) sam
 	return sample{n, time.Since(start), ownCPU() - before}
 }
 
-// requestsFor makes runs of about the same length at every depth.
-func requestsFor(pipeline int) int {
-	return map[int]int{1: 30_000, 16: 400_000, 128: 2_000_000}[pipeline]
+// requestsFor makes runs of about the same length at every depth, and long ones where many
+// connections have to be made first.
+func requestsFor(pipeline, clients int) int {
+	n := map[int]int{1: 30_000, 16: 400_000, 128: 2_000_000}[pipeline]
+	if clients > 100 {
+		n *= 5
+	}
+	return n
 }
 
 // BenchmarkClient is the client as it is, per engine, depth and number of connections.
@@ -169,7 +174,7 @@ func BenchmarkClient(b *testing.B) {
 				b.Run(fmt.Sprintf("engine=%s/P=%d/c=%d", engine, p, c), func(b *testing.B) {
 					var sum sample
 					for b.Loop() {
-						s := runClient(b, engine, port, p, c, requestsFor(p))
+						s := runClient(b, engine, port, p, c, requestsFor(p, c))
 						sum = sample{sum.n + s.n, sum.wall + s.wall, sum.cpu + s.cpu}
 					}
 					b.ReportMetric(sum.cpuPerRequest(), "cpu-ns/req")
@@ -190,7 +195,7 @@ func BenchmarkFloor(b *testing.B) {
 			b.Run(fmt.Sprintf("P=%d/c=%d", p, c), func(b *testing.B) {
 				var sum sample
 				for b.Loop() {
-					s := runFloor(b, port, p, c, requestsFor(p))
+					s := runFloor(b, port, p, c, requestsFor(p, c))
 					sum = sample{sum.n + s.n, sum.wall + s.wall, sum.cpu + s.cpu}
 				}
 				b.ReportMetric(sum.cpuPerRequest(), "cpu-ns/req")
@@ -212,8 +217,8 @@ func BenchmarkAgainstFloor(b *testing.B) {
 				for i := 0; b.Loop(); i++ {
 					var ours, floor sample
 					run := []func(){
-						func() { ours = runClient(b, "epoll", port, p, c, requestsFor(p)) },
-						func() { floor = runFloor(b, port, p, c, requestsFor(p)) },
+						func() { ours = runClient(b, "epoll", port, p, c, requestsFor(p, c)) },
+						func() { floor = runFloor(b, port, p, c, requestsFor(p, c)) },
 					}
 					run[i%2]()
 					run[1-i%2]()

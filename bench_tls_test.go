@@ -46,7 +46,7 @@ func BenchmarkTLS(b *testing.B) {
 				for i := 0; b.Loop(); i++ {
 					var s [2]sample
 					for _, k := range []int{i % 2, 1 - i%2} {
-						s[k] = runTool(b, []tool{ourTool, theirTool}[k], port, p, clients, requestsFor(p))
+						s[k] = runTool(b, []tool{ourTool, theirTool}[k], port, p, clients, requestsFor(p, clients))
 					}
 					cpu = append(cpu, s[0].cpuPerRequest()/s[1].cpuPerRequest())
 					rate = append(rate, s[0].rate()/s[1].rate())
