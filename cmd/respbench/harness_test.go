@@ -23,6 +23,8 @@ import (
 // in a process of its own with signals, descriptors and an exit code of its own.
 
 func TestMain(m *testing.M) {
+	// Under the race detector every process would sleep for a second before it ends.
+	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
 	testscript.Main(m, map[string]func(){"respbench": main, "redis-benchmark": main, "valkey-benchmark": main})
 }
 
