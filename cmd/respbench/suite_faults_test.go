@@ -132,6 +132,19 @@ func awaitRounds(t *testing.T, p *process, out suiteOutput, n int) {
 	}
 }
 
+func awaitFile(t *testing.T, p *process, pattern string) {
+	t.Helper()
+	for end := time.Now().Add(suiteLimit); ; time.Sleep(5 * time.Millisecond) {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			p.Process.Kill()
+			t.Fatalf("no file %s", pattern)
+		}
+	}
+}
+
 // C178, C179: Ctrl-C in round 3 keeps two rounds, marks the report, leaves no server behind, and can be gone on from.
 func TestSuiteInterrupted(t *testing.T) {
 	for _, c := range []struct {
@@ -213,6 +226,7 @@ func TestSuiteDiskFull(t *testing.T) {
 	out := suiteOutput{t, filepath.Join(disk, "results")}
 	p := start(t, suiteLimit, nil, out.args("--rounds", "4", "--warmup", "0", "--modes", "set", "--strategies", "nopersist", "-P", "1", "--dir", t.TempDir())...)
 	awaitRounds(t, p, out, 1)
+	awaitFile(t, p, filepath.Join(out.dir, "report_*.html")) // the last of the files that a round writes
 	filler := filepath.Join(disk, "filler")
 	if err := os.WriteFile(filler, make([]byte, 8<<20), 0o644); err == nil {
 		t.Error("the disk took more than it has")
