@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -51,9 +52,10 @@ type gnetConn struct {
 	tag     int
 	name    string
 	in      ChainBuffer
-	busy    bool  // within a Write: gnet closes from there
-	failed  error // what closed it meanwhile
-	closing bool  // by Close: no more calls of the handler
+	busy    bool   // within a Write: gnet closes from there
+	failed  error  // what closed it meanwhile
+	tail    []byte // received before it failed, and not yet handed on
+	closing bool   // by Close: no more calls of the handler
 }
 
 func newGnet(h Handler, o Options) (Loop, error) {
@@ -193,7 +195,7 @@ func dialEndpoint(ctx context.Context, d Dial) (net.Conn, error) {
 		nd.SetMultipathTCP(true)
 	}
 	if d.Endpoint.Path != "" {
-		return nd.DialContext(ctx, "unix", d.Endpoint.Path)
+		return DialSocket(ctx, d.Endpoint.Path)
 	}
 	if d.Source.IsValid() {
 		nd.LocalAddr = &net.TCPAddr{IP: d.Source.AsSlice()}
@@ -264,6 +266,9 @@ func (l *gnetLoop) OnClose(gc gnet.Conn, err error) gnet.Action {
 	if err == nil {
 		err = net.ErrClosed
 	}
+	if !errors.Is(err, io.EOF) && !c.closing {
+		c.tail = tailOf(gc)
+	}
 	if c.busy {
 		c.failed, c.c = err, nil
 		return gnet.None
@@ -276,6 +281,11 @@ func (c *gnetConn) gone(err error) {
 	c.c = nil
 	delete(c.loop.conns, c)
 	delete(c.loop.stuck, c)
+	if len(c.tail) > 0 && !c.closing && !c.loop.stopped.Load() {
+		c.in = ChainBuffer{borrowed: c.tail, length: len(c.tail)}
+		c.loop.h.Data(c, &c.in, Now())
+		c.in, c.tail = ChainBuffer{}, nil
+	}
 	if !c.closing && !c.loop.stopped.Load() {
 		c.closing = true
 		c.loop.h.Closed(c, err)

@@ -40,6 +40,9 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 		defer cancel()
 	}
 	conn, err := dialAny(dialCtx, ep)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, timeoutError(ep, phaseDialing, limit)
+	}
 	if err == nil {
 		conn, err = s.secured(dialCtx, conn, ep)
 	}
@@ -65,10 +68,10 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 
 // dialAny tries every address in turn.
 func dialAny(ctx context.Context, e *netpoll.Endpoint) (conn net.Conn, err error) {
-	var d net.Dialer
 	if e.Path != "" {
-		return d.DialContext(ctx, "unix", e.Path)
+		return netpoll.DialSocket(ctx, e.Path)
 	}
+	var d net.Dialer
 	for _, a := range e.Addrs {
 		if conn, err = d.DialContext(ctx, "tcp", a.String()); err == nil {
 			return conn, nil

@@ -15,7 +15,7 @@ import (
 // server that is full) or a close by the server ends it.
 func (s *session) idle(ctx context.Context) error {
 	fmt.Fprintf(s.io.Stdout, "Creating %d idle connections and waiting forever (Ctrl+C when done)\n", s.o.Load.Clients)
-	h := &idler{s: s, want: s.o.Load.Clients}
+	h := &idler{s: s, want: s.o.Load.Clients, openedNs: netpoll.Now()}
 	l, err := netpoll.New(h, netpoll.Options{Engine: s.o.Load.Engine, CPU: -1, Log: s.logLine,
 		TLS: s.tls, HandshakeTimeout: s.o.Load.ConnectTimeout})
 	if err != nil {
@@ -49,6 +49,8 @@ type idler struct {
 	dialled int
 	open    atomic.Int64
 	err     error
+
+	openedNs int64 // when the latest connection came about; at first, when the first was begun
 }
 
 func (h *idler) dialMore() {
@@ -68,12 +70,14 @@ func (h *idler) draw(done <-chan struct{}) {
 		case <-done:
 			return
 		case <-t.C:
+			h.loop.Wake()
 		}
 	}
 }
 
 func (h *idler) Opened(netpoll.Conn) {
 	h.open.Add(1)
+	h.openedNs = netpoll.Now()
 	h.dialMore()
 }
 
@@ -89,7 +93,14 @@ func (h *idler) Data(_ netpoll.Conn, in *netpoll.ChainBuffer, _ int64) {
 }
 
 func (h *idler) Writable(netpoll.Conn) {}
-func (h *idler) Tick(int64)            {}
+
+// Tick ends the wait for connections that do not come about.
+func (h *idler) Tick(now int64) {
+	limit := h.s.o.Load.ConnectTimeout
+	if limit > 0 && int(h.open.Load()) < h.want && now-h.openedNs > int64(limit) {
+		h.fail(timeoutError(h.s.ep, phaseDialing, limit))
+	}
+}
 
 func (h *idler) Closed(c netpoll.Conn, err error) {
 	if int(h.open.Load()) <= c.Tag() {

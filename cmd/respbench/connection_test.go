@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -94,12 +95,87 @@ func TestConnectThatBlocks(t *testing.T) {
 			defer conn.Close()
 		}
 	}
-	p := start(t, hang, nil, "-p", port, "-c", "50", "-n", "50", "-q", "--connect-timeout", "1")
-	o := p.end()
-	o.check(t, bad(`^(Could not connect|Error)`))
-	usage := p.ProcessState.UserTime() + p.ProcessState.SystemTime()
-	if o.took > 4*time.Second || usage > 500*time.Millisecond {
-		t.Errorf("took %v with %v of CPU", o.took, usage)
+	for _, engine := range engines() {
+		for _, args := range []string{"-c 50 -n 50 -q", "-a pw -c 50 -n 50 -q", "--mode set -c 5", "-I -c 5"} {
+			args += " --connect-timeout 300ms --engine " + engine + " -p " + port
+			p := start(t, hang, nil, strings.Fields(args)...)
+			o := p.end()
+			o.check(t, bad(`^Could not connect to Redis at 127\.0\.0\.1:`+port+`: no connection within 300ms \(--connect-timeout\)$`))
+			usage := p.ProcessState.UserTime() + p.ProcessState.SystemTime()
+			if o.took > 4*time.Second || usage > 500*time.Millisecond {
+				t.Errorf("%s: took %v with %v of CPU", args, o.took, usage)
+			}
+		}
+	}
+}
+
+// A socket file whose queue is full refuses at once, and that is no reason to give up: the server gets to it.
+func TestFullQueueOfASocketFile(t *testing.T) {
+	path := t.TempDir() + "/s"
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 1); err != nil {
+		t.Fatal(err)
+	}
+	file := os.NewFile(uintptr(fd), path)
+	ln, err := net.FileListener(file)
+	file.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	f, _ := newFake("ok")
+	s := &fakeServer{fake: f, ln: ln, started: time.Now(), calls: map[string]int{}}
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			time.Sleep(time.Millisecond) // slower than the client connects, by definition
+			go s.serve(conn)
+		}
+	}()
+	for _, engine := range engines() {
+		respbench(t, "-s", path, "--engine", engine, "-c", "100", "-n", "200", "-q", "-t", "set").check(t, good("SET"))
+	}
+	if s.count() != 200*len(engines()) {
+		t.Errorf("%d requests", s.count())
+	}
+}
+
+// C78: a server that refuses a request while it is being written answers, closes and resets. The answer is shown,
+// not the reset.
+func TestRefusedWhileWriting(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close() // with much unread: this is the reset
+				io.ReadFull(conn, make([]byte, 20))
+				io.WriteString(conn, "-ERR Protocol error: invalid bulk length\r\n")
+			}()
+		}
+	}()
+	port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	for _, engine := range engines() {
+		for range 5 {
+			respbench(t, "-p", port, "--engine", engine, "-d", "50000000", "-c", "1", "-n", "1", "-q", "-t", "set").
+				check(t, bad(`^Error from server: ERR Protocol error: invalid bulk length$`))
+		}
 	}
 }
 
