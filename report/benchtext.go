@@ -33,6 +33,9 @@ func benchTitle(r *Result) string {
 		return fmt.Sprintf("%s (%s)", r.Mode, oneLine(r.SetCmd))
 	}
 	if r.SetCmd == "" && r.GetCmd == "" {
+		if len(r.Ops) < 2 { // a mix of one: its figures are those of the whole
+			return r.Mode + " (1 command)"
+		}
 		return fmt.Sprintf("%s (%d commands)", r.Mode, len(r.Ops)) // --mix
 	}
 	return fmt.Sprintf("%s (%s/%s)", r.Mode, oneLine(r.SetCmd), oneLine(r.GetCmd))

@@ -219,7 +219,7 @@ func TestWarmupWithoutReplies(t *testing.T) {
 		t.Error(note)
 	}
 	r.warmup.next.Add(1)
-	if note := r.warmupNote(); note != "no request of the warm-up was answered" {
+	if note := r.warmupNote(); note != "no request of the warm-up was answered before its end" {
 		t.Error(note)
 	}
 	r.workers[0].warmed = 1

@@ -40,7 +40,7 @@ func (r *round) warmupNote() string {
 			return ""
 		}
 	}
-	return "no request of the warm-up was answered"
+	return "no request of the warm-up was answered before its end"
 }
 
 // stallNote says what a closed loop leaves out when a reply took far longer than usual: the requests

@@ -116,7 +116,7 @@ func (w *worker) count(c *client, k int32, now int64) {
 			op.tally[c.class] += int64(k)
 		}
 		w.lastNs = now
-	} else {
+	} else if w.warming {
 		w.warmed += int64(k)
 	}
 	c.first += uint64(k)

@@ -361,6 +361,11 @@ func timeoutError(ep *netpoll.Endpoint, p phase, limit time.Duration) error {
 	return fmt.Errorf("Could not connect to Redis at %s: %s within %v (--connect-timeout)", ep.Name, step, limit)
 }
 
-func silenceError(ep *netpoll.Endpoint, pending int32, limit time.Duration) error {
-	return fmt.Errorf("Error: no reply from %s for %v with %d requests in flight (--timeout, 0 = wait for ever)", ep.Name, limit, pending)
+// silenceError says how long a connection was waited for; timeUp is a wait that the end of --duration cut short.
+func silenceError(ep *netpoll.Endpoint, pending int32, limit time.Duration, timeUp bool) error {
+	why := "--timeout, 0 = wait for ever"
+	if timeUp {
+		why = "the time of --duration is up"
+	}
+	return fmt.Errorf("Error: no reply from %s for %v with %d requests in flight (%s)", ep.Name, limit, pending, why)
 }

@@ -116,7 +116,7 @@ func (w *worker) countTracked(c *client, k int32, now int64) {
 				op.tally[c.class]++
 			}
 			w.lastNs = now
-		default:
+		case w.warming:
 			w.warmed++
 		}
 		if c.fly.n > 0 {

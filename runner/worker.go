@@ -32,7 +32,7 @@ type worker struct {
 	bytesIn   int64
 	bytesOut  int64
 	lastNs    int64 // the newest counted reply
-	warmed    int64 // replies of the warm-up
+	warmed    int64 // replies of the warm-up before its end
 	reads     bool  // every request is a read
 	tracked   bool  // connections keep flights instead of batches
 	series    series
@@ -317,7 +317,7 @@ func (w *worker) publish() {
 }
 
 func (w *worker) watch(now int64) {
-	connect, silent := int64(w.r.load.ConnectTimeout), int64(w.r.load.Timeout)
+	connect, silent := int64(w.r.load.ConnectTimeout), w.patience(now)
 	for i := range w.clients {
 		c := &w.clients[i]
 		switch {
@@ -325,8 +325,25 @@ func (w *worker) watch(now int64) {
 			w.r.fail(timeoutError(w.endpointOf(c), c.phase, w.r.load.ConnectTimeout))
 			return
 		case c.phase == phaseLoading && c.pending > 0 && silent > 0 && now-c.heardNs > silent:
-			w.r.fail(silenceError(w.endpointOf(c), c.pending, w.r.load.Timeout))
+			w.r.fail(silenceError(w.endpointOf(c), c.pending, time.Duration(silent), silent < int64(w.r.load.Timeout)))
 			return
 		}
 	}
+}
+
+// leastPatience is how long a reply is waited for, at the least, when the time of --duration is up.
+const leastPatience = time.Second
+
+// patience is how long a connection with requests in flight may be silent. When the time is up the run should end: a
+// reply that takes twice as long as any before it will not come.
+func (w *worker) patience(now int64) int64 {
+	limit := int64(w.r.load.Timeout)
+	if w.endNs == 0 || now < w.endNs {
+		return limit
+	}
+	slowest := w.hist.Max()
+	if w.series.total != nil {
+		slowest = max(slowest, w.series.total.Max())
+	}
+	return min(limit, max(int64(leastPatience), 2*slowest))
 }

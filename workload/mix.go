@@ -76,7 +76,7 @@ func leastCommonMultiple(a, b int) int {
 // addMixEntry compiles one entry and returns its weight.
 func (p *Plan) addMixEntry(text string, s *scanner) (weight uint64, err error) {
 	weight = 1
-	if before, after, found := strings.Cut(text, ":"); found && before != "" && strings.Trim(before, "0123456789") == "" {
+	if before, after, found := strings.Cut(text, ":"); found && !strings.ContainsAny(before, " \t\"'") {
 		if weight, err = parseWeight(before); err != nil {
 			return 0, err
 		}

@@ -114,6 +114,8 @@ func TestMixErrors(t *testing.T) {
 		"no command":                      {},
 		"empty command":                   {"3:"},
 		"bad weight":                      {"0:GET x"},
+		`bad weight "x"`:                  {"x:GET"},
+		`bad weight ""`:                   {":GET"},
 		"first word must be":              {"1:__key__ x"},
 		"quote at column 5 is not closed": {`GET "x`},
 		"no common multiple":              {"97 ping", "89 ping", "83 ping"},

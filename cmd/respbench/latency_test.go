@@ -133,6 +133,18 @@ func TestRateWithLostConnections(t *testing.T) {
 	}
 }
 
+// A server that falls silent does not hold a timed run until --timeout; one that is only slow is waited for.
+func TestDurationEndsWithoutReplies(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"-c 2", "-c 2 --rps 100", "-c 2 --interval 100ms"} {
+		s := useFake(t, "silent")
+		o := respbench(t, strings.Fields("-p "+s.port()+" --duration 0.3 -q -t set "+args)...)
+		o.check(t, bad(`^Error: no reply from \S+ for 1s with \d+ requests in flight \(the time of --duration is up\)$`))
+	}
+	s := useFake(t, "slow:0.8")
+	respbench(t, "-p", s.port(), "-c", "1", "--duration", "1.5", "-q", "-t", "set").check(t, good("SET"))
+}
+
 // C117: the warm-up is sent, and is no part of the result.
 func TestWarmup(t *testing.T) {
 	t.Parallel()
