@@ -27,6 +27,7 @@ func startOn(t *testing.T, fs *crashFS, fsync string) *running {
 	if err := s.openLog(fs); err != nil {
 		t.Fatal(err)
 	}
+	s.log.journal.ahead = min(s.log.journal.ahead, 4096)
 	s.lock, _ = os.Open(os.DevNull)
 	r := &running{Server: s, done: make(chan error, 1)}
 	port := make(chan int, 1)
@@ -215,7 +216,6 @@ func TestPowerLossUnderLoad(t *testing.T) {
 		t.Run(c.fsync, func(t *testing.T) {
 			fs := newCrashFS(rand.Uint64())
 			s := startOn(t, fs, c.fsync)
-			s.log.journal.ahead = min(s.log.journal.ahead, 4096)
 			l := startLoad(s.addr, 20)
 			start := time.Now()
 			l.waitFor(t, 500)

@@ -90,35 +90,52 @@ func (s *Server) infoMemory(b *strings.Builder) {
 		{Name: "/memory/classes/heap/released:bytes"},
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/gc/cycles/total:gc-cycles"},
+		{Name: "/sched/pauses/total/gc:seconds"},
 	}
 	metrics.Read(samples)
 	mem := s.store.mem.stats()
-	line(b, "used_memory", samples[2].Value.Uint64())
-	line(b, "used_memory_rss", samples[0].Value.Uint64()-samples[1].Value.Uint64())
+	line(b, "used_memory", samples[2].Value.Uint64()+uint64(mem.mapped))
+	line(b, "used_memory_rss", residentBytes(samples[0].Value.Uint64()-samples[1].Value.Uint64()+uint64(mem.mapped)))
+	line(b, "go_heap_bytes", samples[2].Value.Uint64())
 	line(b, "mem_allocator", s.opts.Allocator)
 	line(b, "mem_blocks", mem.blocks)
 	line(b, "mem_blocks_bytes", mem.used)
 	line(b, "mem_reserved_bytes", mem.reserved)
-	line(b, "mem_data_bytes", s.dataBytes())
+	line(b, "mem_data_bytes_estimated", s.dataBytes())
 	line(b, "gc_cycles", samples[3].Value.Uint64())
+	line(b, "gc_longest_pause_us", int64(longestPause(samples[4].Value.Float64Histogram())*1e6))
 	line(b, "maxmemory", 0)
 }
 
-// dataBytes gives the bytes of keys and values of the three engines, walking over a sample of the segments when there are many.
-func (s *Server) dataBytes() int64 {
-	total := int64(0)
+// longestPause gives the upper bound of the highest bucket that has a pause, in seconds.
+func longestPause(h *metrics.Float64Histogram) (seconds float64) {
+	for i, n := range h.Counts {
+		if n > 0 {
+			seconds = h.Buckets[i+1]
+		}
+	}
+	return seconds
+}
+
+// dataBytes estimates the bytes of keys and values of the three engines from some records of each: INFO must stay cheap,
+// since every client waits for it.
+func (s *Server) dataBytes() (total int64) {
 	for _, d := range []*dict{s.store.plain, s.store.tree.dict, s.store.table} {
-		bytes, seen := int64(0), 0
-		for h, last := uint64(0), false; !last && seen < 20000; {
-			h, last = d.walk(h, func(r ref) {
-				rec := d.mem.at(r)
-				value, _ := recordValue(rec)
-				bytes += int64(len(recordKey(rec)) + len(value))
-				seen++
-			})
+		const enough = 64
+		bytes, seen := int64(0), int64(0)
+		for _, slot := range d.segmentOf(0).slots {
+			if slot == 0 || slot == deleted {
+				continue
+			}
+			rec := d.mem.at(ref(slot & refMask))
+			value, _ := recordValue(rec)
+			bytes += int64(len(recordKey(rec)) + len(value))
+			if seen++; seen == enough {
+				break
+			}
 		}
 		if seen > 0 {
-			total += bytes * int64(d.count) / int64(seen)
+			total += bytes * int64(d.count) / seen
 		}
 	}
 	return total
@@ -145,6 +162,19 @@ func (s *Server) infoPersistence(b *strings.Builder) {
 	line(b, "aof_base_size", s.rewrite.base)
 	line(b, "aof_synced_size", l.journal.synced.Load())
 	line(b, "aof_buffer_length", len(l.tail)+l.backlog())
+}
+
+// residentBytes gives what the system says, and without a system that says it what the runtime and the allocator hold.
+func residentBytes(held uint64) uint64 {
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return held
+	}
+	var size, resident uint64
+	if _, err := fmt.Sscan(string(data), &size, &resident); err != nil {
+		return held
+	}
+	return resident * uint64(os.Getpagesize())
 }
 
 func (s *Server) infoStats(b *strings.Builder) {

@@ -36,6 +36,7 @@ type memoryStats struct {
 	blocks   int64 // blocks in use
 	used     int64 // bytes of blocks in use, rounded up to what the allocator gave
 	reserved int64 // bytes taken from the system or the Go heap for blocks and segments, in use or not
+	mapped   int64 // the part of reserved that lies outside the Go heap
 }
 
 func newMemory(allocator string) memory {

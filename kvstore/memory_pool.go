@@ -168,6 +168,7 @@ func (m *poolMemory) release() {
 
 func (m *poolMemory) stats() memoryStats {
 	s := m.sum
+	s.mapped = s.reserved
 	s.reserved += m.largeSum
 	return s
 }
