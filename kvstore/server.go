@@ -138,8 +138,11 @@ func (s *Server) serve() error {
 		gnet.WithReuseAddr(true),
 		gnet.WithReadBufferCap(64<<10),
 		gnet.WithTCPNoDelay(gnet.TCPNoDelay))
-	if err == nil {
+	switch {
+	case err == nil:
 		err = s.failure
+	case s.port == 0: // it has never listened
+		err = fmt.Errorf("cannot listen on %s: %w", net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port)), err)
 	}
 	return err
 }

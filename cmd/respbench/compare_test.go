@@ -143,5 +143,5 @@ func TestReportMerges(t *testing.T) {
 	respbench(t, "report", "--format", "md", files[0]).check(t, want{0, `^# respbench results$`, ""})
 	respbench(t, "report", "--format", "html", files[0], files[1]).check(t, want{0, `^<!DOCTYPE html>$`, ""})
 	respbench(t, "report", "--format", "pdf", files[0]).check(t, want{1, "!.", `must be one of text, csv, md, html, json \(see respbench report --help\)$`})
-	respbench(t, "report").check(t, want{1, "!.", `requires at least 1 arg`})
+	respbench(t, "report").check(t, want{1, "!.", `report needs a file`})
 }

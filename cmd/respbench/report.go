@@ -29,7 +29,12 @@ func newReportCommand() *cobra.Command {
 			"  respbench report --format html --lang zh results/result_20260307_062549.json > report.html\n" +
 			"  respbench report --format md --before results/result_20260306_090030.json results/result_20260307_062549.json\n" +
 			"  respbench report host1.json host2.json host3.json",
-		Args: cobra.MinimumNArgs(1),
+		Args: func(cmd *cobra.Command, files []string) error {
+			if len(files) == 0 {
+				return helped(cmd, usagef("report needs a file that --json or suite wrote"))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, files []string) error {
 			switch {
 			case !slices.Contains(reportFormats, format):
@@ -75,6 +80,14 @@ func helped(cmd *cobra.Command, err error) error {
 		usage.help = " " + cmd.Name()
 	}
 	return err
+}
+
+// noWords is for subcommands that have options only.
+func noWords(cmd *cobra.Command, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	return helped(cmd, usagef("unexpected word %q: %s has options only", words[0], cmd.Name()))
 }
 
 func readBefore(path string, s saved) (*report.SuiteResult, error) {

@@ -28,7 +28,7 @@ func newServeCommand() *cobra.Command {
 		Long: "Runs the embedded server, which speaks the Redis protocol: plain keys, the ordered engine (RSET RGET RDEL RMOD REXIST RRANGE),\n" +
 			"the hash table (HSET key value, HGET key, ...), and the types that the default tests need.",
 		Example: "  respbench serve --port 8888 --persistence incremental --fsync everysec --dir /var/lib/kvstore",
-		Args:    cobra.NoArgs,
+		Args:    noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SilenceUsage = true
 			o.Log = serveLog(cmd.ErrOrStderr(), quiet || untilStdinCloses)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +49,29 @@ func TestServeEndsWithItsParent(t *testing.T) {
 	}
 	if _, err := io.ReadAll(c); err != nil {
 		t.Errorf("the connection did not end in order: %v", err)
+	}
+}
+
+func TestSubcommandsRefuseNonsenseInOneLine(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	for args, say := range map[string]string{
+		"serve extra":          `^respbench: unexpected word "extra": serve has options only \(see respbench serve --help\)\n$`,
+		"suite extra":          `^respbench: unexpected word "extra": suite has options only \(see respbench suite --help\)\n$`,
+		"serve --port x":       `^respbench: invalid value "x" for --port: must be a number`,
+		"serve --nosuch":       `^respbench: unknown option "--nosuch" \(see respbench serve --help\)\n$`,
+		"serve --port " + port: `^cannot listen on 127\.0\.0\.1:` + port + `: .*address already in use\n$`,
+		"report":               `^respbench: report needs a file that --json or suite wrote \(see respbench report --help\)\n$`,
+		"report /no/such/file": `^open /no/such/file: no such file or directory\n$`,
+	} {
+		o := respbench(t, strings.Fields(args)...)
+		if o.code != 1 || o.stdout != "" || !regexp.MustCompile(say).MatchString(o.stderr) {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args, o.code, o.stdout, o.stderr)
+		}
 	}
 }
 

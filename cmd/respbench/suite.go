@@ -68,7 +68,7 @@ func newSuiteCommand() *cobra.Command {
 			"  respbench suite --matrix persistence×allocator\n" +
 			"  respbench suite --kvstore=false --target prod=10.0.0.7:6379\n" +
 			"  respbench suite --resume results/hash_bench_detail_20260307_062549.csv",
-		Args: cobra.NoArgs,
+		Args: noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.register(cmd.Flags())
