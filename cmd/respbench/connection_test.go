@@ -74,6 +74,7 @@ func TestAddresses(t *testing.T) {
 
 // C26: a listener whose queue is full drops the SYN. The run must end in its connect time, without burning CPU.
 func TestConnectThatBlocks(t *testing.T) {
+	t.Parallel()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)

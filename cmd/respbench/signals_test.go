@@ -58,6 +58,7 @@ func TestSignalsEndTheRun(t *testing.T) {
 
 // C179: the first signal works while connections hang, and the second ends the process whatever it does.
 func TestSignalWhileConnecting(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ fake, args string }{
 		{"silent", "-I -c 10"},
 		{"silent", "-n 10 -q --timeout 0 -t set"},

@@ -67,6 +67,7 @@ func redisAlone(path, strategy string) []string {
 
 // C167: the server dies in round 2. The round is failed, not zero; the other rounds count; the exit code says so.
 func TestSuiteServerDies(t *testing.T) {
+	t.Parallel()
 	redis := oddRedis(t, `if [ $n = 2 ]; then $REDIS "$@" & sleep 0.4; kill -9 $!; echo "out of memory"; exit 7; fi`)
 	o, out := smallSuite(t, append(redisAlone(redis, "none"), "--rounds", "3", "--retries", "0", "-n", "40000")...)
 	o.check(t, want{1, `none \(save "", appendonly no\) +set +[0-9.]+ +failed +[0-9.]+ `,
@@ -103,6 +104,7 @@ func TestSuiteRetries(t *testing.T) {
 
 // A strategy that is not in force is not measured: by the configuration, and by what is on the disk.
 func TestSuiteStrategyNotInForce(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ body, strategy, stderr string }{
 		{`exec $REDIS "$@" --appendonly no`, "aof_always", `failed: the strategy is not in force: CONFIG GET appendonly is "no", must be "yes"$`},
 		{`exec $REDIS "$@" --appendfsync everysec`, "aof_always", `failed: the strategy is not in force: CONFIG GET appendfsync is "everysec", must be "always"$`},
@@ -147,6 +149,7 @@ func awaitFile(t *testing.T, p *process, pattern string) {
 
 // C178, C179: Ctrl-C in round 3 keeps two rounds, marks the report, leaves no server behind, and can be gone on from.
 func TestSuiteInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		signal syscall.Signal
 		code   int
@@ -214,6 +217,7 @@ func TestSuiteServersEnd(t *testing.T) {
 // C170: the disk fills up in mid-run. The suite ends with the reason and the way to go on, every file is whole, and
 // going on completes it.
 func TestSuiteDiskFull(t *testing.T) {
+	t.Parallel()
 	disk := t.TempDir()
 	if text, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk).CombinedOutput(); err != nil {
 		t.Skipf("a small disk cannot be mounted here: %s", strings.TrimSpace(string(text)))

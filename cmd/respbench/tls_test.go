@@ -61,6 +61,7 @@ func TestTLSVerifyGet(t *testing.T) {
 
 // C45: a plain port answers nothing to a hello. Every mode ends within the connect limit.
 func TestTLSToPlainPort(t *testing.T) {
+	t.Parallel()
 	r := useRedis(t)
 	const say = `^Could not negotiate a TLS connection: no answer within the time of --connect-timeout`
 	for _, args := range []string{"--tls -p PORT -n 4 -c 1 -q -t set", "-u rediss://127.0.0.1:PORT -n 4 -c 1 -q -t set", "--tls -p PORT --mode set --requests 4",
