@@ -172,14 +172,7 @@ func BenchmarkClient(b *testing.B) {
 		for _, p := range []int{1, 16, 128} {
 			for _, c := range []int{50, 1000} {
 				b.Run(fmt.Sprintf("engine=%s/P=%d/c=%d", engine, p, c), func(b *testing.B) {
-					var sum sample
-					for b.Loop() {
-						s := runClient(b, engine, port, p, c, requestsFor(p, c))
-						sum = sample{sum.n + s.n, sum.wall + s.wall, sum.cpu + s.cpu}
-					}
-					b.ReportMetric(sum.cpuPerRequest(), "cpu-ns/req")
-					b.ReportMetric(sum.rate(), "req/s")
-					b.ReportMetric(0, "ns/op")
+					reportRuns(b, func() sample { return runClient(b, engine, port, p, c, requestsFor(p, c)) })
 				})
 			}
 		}
@@ -193,17 +186,22 @@ func BenchmarkFloor(b *testing.B) {
 	for _, p := range []int{1, 16, 128} {
 		for _, c := range []int{50, 1000} {
 			b.Run(fmt.Sprintf("P=%d/c=%d", p, c), func(b *testing.B) {
-				var sum sample
-				for b.Loop() {
-					s := runFloor(b, port, p, c, requestsFor(p, c))
-					sum = sample{sum.n + s.n, sum.wall + s.wall, sum.cpu + s.cpu}
-				}
-				b.ReportMetric(sum.cpuPerRequest(), "cpu-ns/req")
-				b.ReportMetric(sum.rate(), "req/s")
-				b.ReportMetric(0, "ns/op")
+				reportRuns(b, func() sample { return runFloor(b, port, p, c, requestsFor(p, c)) })
 			})
 		}
 	}
+}
+
+// reportRuns makes runs for as long as the benchmark lasts and reports their cost per request.
+func reportRuns(b *testing.B, run func() sample) {
+	var sum sample
+	for b.Loop() {
+		s := run()
+		sum = sample{sum.n + s.n, sum.wall + s.wall, sum.cpu + s.cpu}
+	}
+	b.ReportMetric(sum.cpuPerRequest(), "cpu-ns/req")
+	b.ReportMetric(sum.rate(), "req/s")
+	b.ReportMetric(0, "ns/op")
 }
 
 // BenchmarkAgainstFloor runs client and floor in turn, in changing order, and reports the median

@@ -12,8 +12,8 @@ import (
 	"respbench/report"
 )
 
-// Version is the program's own; the Makefile sets it.
-var Version = "0.1.0"
+// Version is the program's own. CHANGELOG.md says what is in it.
+const Version = "0.1.0"
 
 // environment describes the machine; what the platform does not tell stays empty.
 func environment(engine string) report.Environment {

@@ -270,7 +270,7 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 	for _, argv := range []string{"--version", "-v", "-q --version --nosuch"} {
 		p := parse(t, strings.Fields(argv)...)
-		if p.code != 0 || p.stdout != "respbench "+version+"\n" || p.stderr != "" {
+		if p.code != 0 || p.stdout != "respbench "+runner.Version+"\n" || p.stderr != "" {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", argv, p.code, p.stdout, p.stderr)
 		}
 	}
@@ -280,7 +280,7 @@ func TestHelpAndVersion(t *testing.T) {
 func TestDropInNames(t *testing.T) {
 	for _, name := range []string{"/usr/bin/redis-benchmark", "valkey-benchmark"} {
 		base := name[strings.LastIndexByte(name, '/')+1:]
-		if p := parseAs(t, name, "", "--version"); p.stdout != base+" "+version+"\n" {
+		if p := parseAs(t, name, "", "--version"); p.stdout != base+" "+runner.Version+"\n" {
 			t.Errorf("%s --version: %q", name, p.stdout)
 		}
 		if p := parseAs(t, name, "", "--help"); !strings.HasPrefix(p.stdout, "Usage: "+base+" ") || strings.Contains(p.stdout, "respbench") {

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-)
 
-// version is what --version prints. CHANGELOG.md says what is in it.
-const version = "0.1.0"
+	"respbench/runner"
+)
 
 const ownName = "respbench"
 
@@ -28,4 +27,4 @@ func programOf(argv []string) program {
 	return program{name: ownName}
 }
 
-func (p program) versionLine() string { return fmt.Sprintf("%s %s", p.name, version) }
+func (p program) versionLine() string { return fmt.Sprintf("%s %s", p.name, runner.Version) }
