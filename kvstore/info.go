@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"runtime/metrics"
 	"strings"
 	"time"
@@ -54,7 +53,7 @@ func (s *Server) infoServer(b *strings.Builder) {
 	line(b, "redis_version", redisVersion)
 	line(b, "redis_mode", "standalone")
 	line(b, "server_name", "kvstore")
-	line(b, "kvstore_version", moduleVersion())
+	line(b, "kvstore_version", s.opts.Version)
 	line(b, "go_version", runtime.Version())
 	line(b, "os", runtime.GOOS+" "+runtime.GOARCH)
 	line(b, "arch_bits", 64)
@@ -63,13 +62,6 @@ func (s *Server) infoServer(b *strings.Builder) {
 	line(b, "tcp_port", s.port)
 	line(b, "uptime_in_seconds", int(time.Since(s.started).Seconds()))
 	line(b, "io_threads_active", 0)
-}
-
-func moduleVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }
 
 func (s *Server) infoClients(b *strings.Builder) {

@@ -46,6 +46,7 @@ type Options struct {
 	Allocator   string // mypool or malloc, default mypool
 	RequirePass string // password, empty for none
 	MaxClients  int    // default 10000
+	Version     string // of the program, for INFO
 
 	Log zerolog.Logger // messages of the server; the zero value is silent
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"respbench/kvstore"
+	"respbench/runner"
 )
 
 // serve.go is the subcommand that runs the embedded server. A parent process that starts it with --until-stdin-closes reads
@@ -31,6 +32,7 @@ func newServeCommand() *cobra.Command {
 		Args:    noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SilenceUsage = true
+			o.Version = runner.Version
 			o.Log = serveLog(cmd.ErrOrStderr(), quiet || untilStdinCloses)
 			var stdin io.Reader
 			if untilStdinCloses {
