@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,13 @@ func listenAnywhere(t testing.TB) (port string) {
 	}
 	t.Cleanup(func() { ln.Close() })
 	return strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+}
+
+// forgetPeak makes the next process start without ours: Linux counts what a process had before its exec, which is what
+// the tests before this one needed.
+func forgetPeak() {
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // elsewhere there is no such file, and no such count
 }
 
 // maxRSS is the most memory that an ended process had, in KiB.
