@@ -1,0 +1,5 @@
+//go:build !race
+
+package netpoll
+
+const poolsForget = false
