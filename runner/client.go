@@ -69,6 +69,23 @@ func (c *client) nextStamp() {
 	}
 }
 
+// owed is how many replies of the current stamp may come: a request that is not wholly written has none yet.
+func (c *client) owed() int {
+	if c.skip > 0 && len(c.later) == 0 {
+		return int(c.inOrder) - 1
+	}
+	return int(c.inOrder)
+}
+
+// unasked is what the last reply means when none was owed.
+func (c *client) unasked() error {
+	r := c.dec.Reply()
+	if c.inOrder > 0 && !r.IsError() {
+		return errEarly
+	}
+	return unasked(r.IsError(), string(r.Text))
+}
+
 // reset makes the state that of a connection not yet made.
 func (c *client) reset() {
 	*c = client{later: c.later[:0], fly: flights{buf: c.fly.buf}, queued: c.queued, node: c.node, held: c.held[:0]}

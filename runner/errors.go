@@ -28,6 +28,9 @@ func (e *serverError) Error() string {
 // errNoRequest is what a reply is that nobody asked for.
 var errNoRequest = errors.New("Error: reply without a pending request")
 
+// errEarly is a reply to a request of which the server has seen a part only.
+var errEarly = errors.New("Error: reply to a request that is not wholly written")
+
 // unasked is what a reply means that nobody asked for. An error is the server's reason to refuse the connection, such
 // as too many clients or protected mode, and the user must see it.
 func unasked(isError bool, text string) error {
@@ -53,8 +56,6 @@ func lostError(err error) error {
 func plainError(err error) string {
 	var errno syscall.Errno
 	switch {
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return "Cannot assign requested address: no local port is free (use keep-alive, fewer reconnects, or --source with more addresses)"
 	case errors.As(err, &errno):
 		return sentence(errno.Error())
 	case errors.Is(err, os.ErrDeadlineExceeded):

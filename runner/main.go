@@ -171,5 +171,9 @@ func connectError(ep *netpoll.Endpoint, err error) error {
 	if errors.As(err, &hs) {
 		return &tlsError{hs.Err}
 	}
-	return fmt.Errorf("Could not connect to Redis at %s: %s", ep.Name, plainError(err))
+	text := plainError(err)
+	if errors.Is(err, syscall.EADDRNOTAVAIL) {
+		text += ": no local port is free (use keep-alive, fewer reconnects, or --source with more addresses)"
+	}
+	return fmt.Errorf("Could not connect to Redis at %s: %s", ep.Name, text)
 }

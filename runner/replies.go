@@ -26,8 +26,9 @@ func (w *worker) replies(c *client, seg []byte, now int64) error {
 		if c.inOrder == 0 {
 			c.nextStamp()
 		}
-		if c.inOrder > 0 && w.ops == nil && !w.verify.on && c.class != classError {
-			if n, k := c.dec.Run(seg, int(c.inOrder)); k > 0 {
+		owed := c.owed()
+		if owed > 0 && w.ops == nil && !w.verify.on && c.class != classError {
+			if n, k := c.dec.Run(seg, owed); k > 0 {
 				w.count(c, int32(k), now)
 				seg = seg[n:]
 				continue
@@ -40,8 +41,8 @@ func (w *worker) replies(c *client, seg []byte, now int64) error {
 		seg = seg[n:]
 		switch ev {
 		case protocol.Complete:
-			if c.inOrder == 0 {
-				return unasked(c.dec.Reply().IsError(), string(c.dec.Reply().Text))
+			if owed == 0 {
+				return c.unasked()
 			}
 			if err := w.complete(c, now); err != nil {
 				return err

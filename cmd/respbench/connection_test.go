@@ -282,3 +282,31 @@ func TestFileLimit(t *testing.T) {
 		t.Errorf("%d requests were sent before the limit was noticed", s.count())
 	}
 }
+
+// A reply to a request that is only half written belongs to none: what follows would be out of step.
+func TestReplyBeforeTheRequest(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				io.ReadFull(conn, make([]byte, 20))
+				io.WriteString(conn, okReply) // to CONFIG, too, which is no array and only warned of
+				io.Copy(io.Discard, conn)
+			}()
+		}
+	}()
+	port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	for _, args := range []string{"-d 50000000 -n 3 -t set", "-d 50000000 -n 3 -P 2 --rps 10 -t set"} {
+		args = "-q -c 1 --connect-timeout 300ms --timeout 5 -p " + port + " " + args
+		respbench(t, strings.Fields(args)...).check(t, bad(`^Error: reply to a request that is not wholly written$`))
+	}
+}
