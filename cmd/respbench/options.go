@@ -177,9 +177,11 @@ func (s *settings) warnIgnored() {
 		{o.Target.ReadFrom != runner.ReadFromPrimaries && !o.Target.Cluster, "--rfr", "--cluster"},
 		{classic && c.Sequential && !c.Random, "--sequential", "-r"},
 		{classic && c.MaxDocs > 0 && c.Dataset == "", "--maxdocs", "--dataset"},
+		{classic && c.Dataset != "" && len(c.Command) == 0, "--dataset", "a command"},
 		{classic && s.readStdin && len(c.Command) == 0, "-x", "a command"},
 		{o.Load.Poisson && len(o.Load.Schedule) == 0, "--arrival", "--rps"},
 		{len(o.Load.CPUs) > 0 && o.Load.Engine == "gnet", "--cpu", "--engine epoll"},
+		{o.Load.Spin > 0 && o.Load.Engine == "gnet", "--spin-us", "--engine epoll"},
 	} {
 		if i.ignored {
 			s.warn("Option %s is ignored without %s.", i.name, i.beside)
