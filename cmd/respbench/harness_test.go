@@ -25,7 +25,20 @@ import (
 func TestMain(m *testing.M) {
 	// Under the race detector every process would sleep for a second before it ends.
 	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
-	testscript.Main(m, map[string]func(){"respbench": main, "redis-benchmark": main, "valkey-benchmark": main})
+	testscript.Main(m, map[string]func(){"respbench": main, "redis-benchmark": main, "valkey-benchmark": main,
+		weighed: weigh})
+}
+
+// weighed is the program under its own name that also says, last on stderr, how much memory it had at most. What wait
+// tells of that begins with what the test process had when it forked.
+const weighed = "respbench-weighed"
+
+func weigh() {
+	os.Args[0] = ownName
+	code := run(os.Args, os.Stdin, os.Stdout, os.Stderr)
+	status, _ := os.ReadFile("/proc/self/status") // of Linux
+	fmt.Fprintf(os.Stderr, "%s\n", regexp.MustCompile(`(?m)^VmHWM:.*$`).Find(status))
+	os.Exit(code)
 }
 
 // hang is how long a run may take before it counts as hung, unless a test says otherwise.

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,22 +24,6 @@ func listenAnywhere(t testing.TB) (port string) {
 	}
 	t.Cleanup(func() { ln.Close() })
 	return strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
-}
-
-// forgetPeak makes the next process start without ours: Linux counts what a process had before its exec, which is what
-// the tests before this one needed.
-func forgetPeak() {
-	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // elsewhere there is no such file, and no such count
-}
-
-// maxRSS is the most memory that an ended process had, in KiB.
-func maxRSS(s *os.ProcessState) int64 {
-	kb := s.SysUsage().(*syscall.Rusage).Maxrss
-	if runtime.GOOS == "darwin" {
-		kb >>= 10
-	}
-	return int64(kb)
 }
 
 // oddRedis is a redis-server that behaves as the body of a shell script says: $n counts the starts, and REDIS
