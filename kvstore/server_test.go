@@ -246,9 +246,9 @@ func clientField(w *wire, field, part string) (clients, sum int) {
 func TestLargeValue(t *testing.T) {
 	s := startServer(t, Options{})
 	w := dialWire(t, s.addr)
-	value := strings.Repeat("0123456789abcdef", 4<<20)
+	value := strings.Repeat("0123456789abcdef", 3<<19) // 24 MiB
 	go io.WriteString(w.TCPConn, command3("SET", "big", value)+command3("GET", "big")+command3("APPEND", "big", "xyz")+command3("STRLEN", "big"))
-	w.expect("+OK\r\n$67108864\r\n" + value + "\r\n:67108867\r\n:67108867\r\n")
+	w.expect("+OK\r\n$25165824\r\n" + value + "\r\n:25165827\r\n:25165827\r\n")
 }
 
 // The error that ends a stream arrives behind all replies, and the end is an orderly one, although the client goes on sending.
