@@ -16,8 +16,8 @@ build: ## the binary, ./respbench
 test: ## all tests; those that need redis-server say so when it is absent
 	$(GO) test ./...
 
-race: ## all tests under the race detector
-	$(GO) test -race ./...
+race: ## all tests under the race detector, with fewer seeds
+	$(GO) test -race -short ./...
 
 lint: ## gofmt, vet (here and for macOS), staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
