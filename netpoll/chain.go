@@ -119,8 +119,9 @@ func (b *ChainBuffer) release() {
 }
 
 // spans lists where the next read may go, in order: the free part of the last chunk, its wrapped
-// part, and a spare chunk, which the caller hands to fill again.
-func (b *ChainBuffer) spans(dst [][]byte) (spans [][]byte, spare *node) {
+// part, and a spare chunk when the read may be large or there is no other room. The caller hands
+// the spare to fill again; it may be nil.
+func (b *ChainBuffer) spans(dst [][]byte, large bool) (spans [][]byte, spare *node) {
 	if nd := b.tail; nd != nil && nd.n < len(nd.buf) {
 		w := nd.r + nd.n
 		if w < len(nd.buf) {
@@ -137,8 +138,11 @@ func (b *ChainBuffer) spans(dst [][]byte) (spans [][]byte, spare *node) {
 		b.tail = b.head
 		dst = append(dst, b.head.buf)
 	}
-	spare = b.pool.take()
-	return append(dst, spare.buf), spare
+	if large || len(dst) == 0 {
+		spare = b.pool.take()
+		dst = append(dst, spare.buf)
+	}
+	return dst, spare
 }
 
 // fill accounts for n bytes that were read into the spans and gives back what stayed empty.
@@ -148,7 +152,9 @@ func (b *ChainBuffer) fill(n int, spare *node) {
 	room := len(nd.buf) - nd.n
 	if n <= room {
 		nd.n += n
-		b.pool.give(spare)
+		if spare != nil {
+			b.pool.give(spare)
+		}
 		if nd.n == 0 {
 			b.dropHead() // nothing came: the only chunk is empty
 		}

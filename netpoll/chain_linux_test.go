@@ -23,7 +23,7 @@ func testPipe(t testing.TB) (r, w int) {
 // readInto does what the loop does with a readable connection.
 func readInto(t testing.TB, b *ChainBuffer, fd int) int {
 	t.Helper()
-	spans, spare := b.spans(nil)
+	spans, spare := b.spans(nil, true)
 	var iov []unix.Iovec
 	for _, s := range spans {
 		iov = append(iov, iovec(s))

@@ -45,6 +45,7 @@ type epollLoop struct {
 	retry []*epollConn // unix sockets whose listener was full; tried again each turn
 
 	pool   nodePool
+	large  bool // the last read filled its first chunk
 	spans  [][]byte
 	iov    []unix.Iovec
 	events [eventsPerTurn]unix.EpollEvent
@@ -245,10 +246,11 @@ func (l *epollLoop) dispatch(ev *unix.EpollEvent) {
 	}
 }
 
-// read makes one readv straight into the chain. Level-triggered readiness brings it back when
-// there is more, so that one connection never starves the others.
+// read makes one read straight into the chain: with a spare chunk while replies are large.
+// Level-triggered readiness brings it back when there is more, so that one connection never
+// starves the others.
 func (l *epollLoop) read(c *epollConn) {
-	spans, spare := c.in.spans(l.spans[:0])
+	spans, spare := c.in.spans(l.spans[:0], l.large)
 	l.spans = spans
 	l.iov = l.iov[:0]
 	for _, s := range spans {
@@ -267,6 +269,7 @@ func (l *epollLoop) read(c *epollConn) {
 		return
 	}
 	now := Now()
+	l.large = n >= len(spans[0])
 	c.in.fill(n, spare)
 	l.h.Data(c, &c.in, now)
 }
@@ -277,7 +280,7 @@ func (c *epollConn) Write(p []byte) int {
 	if c.fd < 0 {
 		return 0
 	}
-	n, e := rawWrite(c.fd, p)
+	n, e := rawSend(c.fd, p)
 	return c.wrote(n, len(p), e)
 }
 

@@ -17,18 +17,26 @@ import (
 
 const maxWait = 10 * time.Millisecond
 
+// rawRead fills one slice by recv and several by readv: for one, recv skips what the kernel does
+// for files, 1 to 2 % of a request at P=1. send does the same for write, and raises no SIGPIPE.
 func rawRead(fd int32, iov []unix.Iovec) (int, syscall.Errno) {
 	for {
-		n, _, e := syscall.RawSyscall(unix.SYS_READV, uintptr(fd), uintptr(unsafe.Pointer(&iov[0])), uintptr(len(iov)))
+		var n uintptr
+		var e syscall.Errno
+		if len(iov) == 1 {
+			n, _, e = syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(iov[0].Base)), uintptr(iov[0].Len), 0, 0, 0)
+		} else {
+			n, _, e = syscall.RawSyscall(unix.SYS_READV, uintptr(fd), uintptr(unsafe.Pointer(&iov[0])), uintptr(len(iov)))
+		}
 		if e != unix.EINTR {
 			return int(n), e
 		}
 	}
 }
 
-func rawWrite(fd int32, p []byte) (int, syscall.Errno) {
+func rawSend(fd int32, p []byte) (int, syscall.Errno) {
 	for {
-		n, _, e := syscall.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+		n, _, e := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), unix.MSG_NOSIGNAL, 0, 0)
 		if e != unix.EINTR {
 			return int(n), e
 		}
