@@ -46,37 +46,50 @@ func WriteJSON(w io.Writer, results ...*Result) error {
 			ClientMicros: r.ClientMicros(), ClientCore: r.ClientCore(), HitRatio: r.HitRatio(),
 		})
 	}
-	data, err := json.MarshalIndent(f, "", " ")
+	return writeFile(w, "result", f)
+}
+
+// writeFile writes one of our JSON files; kind names it in errors.
+func writeFile(w io.Writer, kind string, file any) error {
+	data, err := json.MarshalIndent(file, "", " ")
 	if err != nil {
-		return fmt.Errorf("result file: %w", err)
+		return fmt.Errorf("%s file: %w", kind, err)
 	}
 	_, err = w.Write(append(data, '\n'))
 	return err
 }
 
-// ReadJSON reads a result file back, histograms and all.
-func ReadJSON(r io.Reader) ([]*Result, error) {
+// readFile reads one back. The head comes first: a file of another kind or version is told by its name and not by a
+// broken field.
+func readFile(r io.Reader, kind, schema string, version int, file any) error {
 	data, err := io.ReadAll(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	// The head first: a file of another kind or version is told by its name and not by a broken field.
 	var head struct {
 		Schema  string `json:"schema"`
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("not a result file: %w", err)
+		return fmt.Errorf("not a %s file: %w", kind, err)
 	}
-	if head.Schema != SchemaName {
-		return nil, fmt.Errorf("not a result file: schema is %q, must be %q", head.Schema, SchemaName)
+	if head.Schema != schema {
+		return fmt.Errorf("not a %s file: schema is %q, must be %q", kind, head.Schema, schema)
 	}
-	if head.Version < 1 || head.Version > SchemaVersion {
-		return nil, fmt.Errorf("result file has version %d, this program reads 1 to %d", head.Version, SchemaVersion)
+	if head.Version < 1 || head.Version > version {
+		return fmt.Errorf("%s file has version %d, this program reads 1 to %d", kind, head.Version, version)
 	}
+	if err := json.Unmarshal(data, file); err != nil {
+		return fmt.Errorf("%s file: %w", kind, err)
+	}
+	return nil
+}
+
+// ReadJSON reads a result file back, histograms and all.
+func ReadJSON(r io.Reader) ([]*Result, error) {
 	var f resultFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("result file: %w", err)
+	if err := readFile(r, "result", SchemaName, SchemaVersion, &f); err != nil {
+		return nil, err
 	}
 	var results []*Result
 	for i, j := range f.Results {

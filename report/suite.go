@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -199,36 +198,14 @@ type suiteFile struct {
 
 // WriteSuiteJSON writes a suite's result file; its schema is docs/suite.schema.json.
 func WriteSuiteJSON(w io.Writer, s *SuiteResult) error {
-	data, err := json.MarshalIndent(suiteFile{SuiteSchemaName, SuiteSchemaVersion, s}, "", " ")
-	if err != nil {
-		return fmt.Errorf("suite file: %w", err)
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
+	return writeFile(w, "suite", suiteFile{SuiteSchemaName, SuiteSchemaVersion, s})
 }
 
 // ReadSuiteJSON reads a suite's result file back.
 func ReadSuiteJSON(r io.Reader) (*SuiteResult, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	var head struct {
-		Schema  string `json:"schema"`
-		Version int    `json:"version"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("not a suite file: %w", err)
-	}
-	if head.Schema != SuiteSchemaName {
-		return nil, fmt.Errorf("not a suite file: schema is %q, must be %q", head.Schema, SuiteSchemaName)
-	}
-	if head.Version < 1 || head.Version > SuiteSchemaVersion {
-		return nil, fmt.Errorf("suite file has version %d, this program reads 1 to %d", head.Version, SuiteSchemaVersion)
-	}
 	f := suiteFile{SuiteResult: &SuiteResult{}}
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("suite file: %w", err)
+	if err := readFile(r, "suite", SuiteSchemaName, SuiteSchemaVersion, &f); err != nil {
+		return nil, err
 	}
 	return f.SuiteResult, nil
 }

@@ -199,15 +199,10 @@ const (
 
 // WriteSweepJSON writes a sweep's result file; its schema is docs/sweep.schema.json.
 func WriteSweepJSON(w io.Writer, s *SweepResult) error {
-	data, err := json.MarshalIndent(struct {
+	return writeFile(w, "sweep", struct {
 		Schema  string `json:"schema"`
 		Version int    `json:"version"`
 		*SweepResult
 		Knee int `json:"knee"`
-	}{SweepSchemaName, SweepSchemaVersion, s, s.Knee()}, "", " ")
-	if err != nil {
-		return fmt.Errorf("sweep file: %w", err)
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
+	}{SweepSchemaName, SweepSchemaVersion, s, s.Knee()})
 }
