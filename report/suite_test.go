@@ -360,7 +360,7 @@ func TestCommandLine(t *testing.T) {
 func TestWritePages(t *testing.T) {
 	dir := os.Getenv("REPORT_PAGES")
 	if dir == "" {
-		t.Skip("REPORT_PAGES names no directory")
+		t.Skip("makes pages to look at: REPORT_PAGES names no directory for them")
 	}
 	for name, s := range map[string]*SuiteResult{"suite": customersSuite(t), "broken": brokenSuite()} {
 		for _, lang := range Languages {

@@ -82,7 +82,7 @@ func stallingServer(t *testing.T, after, length time.Duration) *testServer {
 func TestStallInOpenLoop(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("takes ten seconds")
+		t.Skip("-short: takes ten seconds")
 	}
 	attempt(t, func() string {
 		s := stallingServer(t, 4*time.Second, 2*time.Second)

@@ -62,7 +62,7 @@ func TestDeepPipeline(t *testing.T) {
 // C78: large values, up to what the server takes and beyond.
 func TestLargeValues(t *testing.T) {
 	if testing.Short() {
-		t.Skip("writes half a gigabyte")
+		t.Skip("-short: writes half a gigabyte")
 	}
 	r := useRedis(t)
 	respbench(t, "-p", r.port, "-t", "set", "-n", "1", "-c", "1", "-d", "50000000", "-q").check(t, good("SET"))
