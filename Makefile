@@ -1,7 +1,7 @@
 # respbench. `make` alone lists the targets.
 
 GO      ?= go
-FUZZ    ?= 10s
+FUZZ    ?= 10000x
 PAIRS   ?= 10
 
 .DEFAULT_GOAL := help
@@ -28,7 +28,7 @@ lint: ## gofmt, vet (here and for macOS), staticcheck
 arrows: ## who imports whom
 	@.ci/arrows
 
-fuzz: ## every fuzz target for FUZZ (10s)
+fuzz: ## every fuzz target for FUZZ inputs (10000x) or as long (1m)
 	@.ci/fuzz $(FUZZ)
 
 bench: ## each benchmark once
