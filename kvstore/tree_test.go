@@ -3,33 +3,44 @@ package kvstore
 import (
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// The tree has its keys in order, whatever their common prefix was when they came, and through deletions and moves.
+// The tree has its keys in order, whatever their common prefix was when they came, through deletions and moves, and when it
+// is read in between. Some seeds fill many blocks, some with keys that differ only behind the word of an item.
 func TestTreeAgainstSortedKeys(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		tr := newTree(newDict(newMemory(MyPool), maphash.MakeSeed()))
 		want := map[string]string{}
 		prefix := strings.Repeat("bench:key:", rng.IntN(3))
-		for range 2000 {
-			key := prefix + fmt.Sprintf("%0*d", rng.IntN(13), rng.IntN(300))
+		numbers := []int{300, 4000}[seed%2]
+		longest := []int{13, 13, 30}[seed%3]
+		deletions := 1 + rng.IntN(3) // of 8
+		for step := range 10 * numbers {
+			key := prefix + fmt.Sprintf("%0*d", rng.IntN(longest), rng.IntN(numbers))
 			if rng.IntN(50) == 0 {
 				key = key[:rng.IntN(len(key)+1)] // shortens the prefix
 			}
 			value := strings.Repeat("v", rng.IntN(200))
-			switch rng.IntN(4) {
-			case 0:
+			if step%(numbers/4) == 0 {
+				checkOrder(t, tr, want, key)
+			}
+			if step == 8*numbers {
+				deletions = 6 // empties blocks
+			}
+			switch op := rng.IntN(8); {
+			case op < deletions:
 				_, there := want[key]
 				if tr.delete([]byte(key)) != there {
 					t.Fatalf("seed %d: delete %q", seed, key)
 				}
 				delete(want, key)
-			case 1:
+			case op == 6:
 				if modify(tr.dict, []byte(key), []byte(value)) {
 					want[key] = value
 				}
@@ -44,21 +55,30 @@ func TestTreeAgainstSortedKeys(t *testing.T) {
 			}
 		}
 		checkDict(t, tr.dict, want)
-		var keys []string
-		for k := range want {
-			keys = append(keys, k)
+		for _, from := range []string{"", "a", "bench:", "bench:key:1", "bench:key:bench:key:2", "z", "\xff"} {
+			checkOrder(t, tr, want, from)
 		}
-		slices.Sort(keys)
-		for _, from := range slices.Concat(keys[:min(5, len(keys))], []string{"", "a", "bench:", "bench:key:1", "bench:key:bench:key:2", "z", "\xff"}) {
-			var got []string
-			tr.ascend([]byte(from), func(rec []byte) bool {
-				got = append(got, string(recordKey(rec)))
-				return true
-			})
-			i, _ := slices.BinarySearch(keys, from)
-			if !slices.Equal(got, keys[i:]) {
-				t.Fatalf("seed %d from %q: got %d keys, want %d: %.200q", seed, from, len(got), len(keys[i:]), got)
-			}
+		for key := range want {
+			tr.delete([]byte(key))
 		}
+		if n := tr.order.Len(); n != 1 {
+			t.Fatalf("seed %d: %d blocks are left without a key", seed, n)
+		}
+	}
+}
+
+// checkOrder reads a hundred keys from one on.
+func checkOrder(t *testing.T, tr *tree, want map[string]string, from string) {
+	t.Helper()
+	keys := slices.Sorted(maps.Keys(want))
+	i, _ := slices.BinarySearch(keys, from)
+	keys = keys[i:min(i+100, len(keys))]
+	var got []string
+	tr.ascend([]byte(from), func(rec []byte) bool {
+		got = append(got, string(recordKey(rec)))
+		return len(got) < 100
+	})
+	if !slices.Equal(got, keys) {
+		t.Fatalf("from %q: got %d keys, want %d: %.200q", from, len(got), len(keys), got)
 	}
 }
