@@ -26,6 +26,7 @@ type threadTimes struct {
 type processSample struct {
 	atNs    int64
 	cpu     time.Duration // all threads, those that have ended too
+	cpus    int           // processors it may use; 0: not known
 	threads map[int]threadTimes
 }
 
@@ -33,13 +34,14 @@ type processSample struct {
 type processUse struct {
 	lasted  time.Duration
 	cpu     time.Duration
+	cpus    int           // processors it may use; 0: not known
 	busiest threadTimes   // of the thread that ran most
 	waited  time.Duration // of all threads
 }
 
 // until is the use from s to a later sample.
 func (s processSample) until(end processSample) processUse {
-	u := processUse{lasted: time.Duration(end.atNs - s.atNs), cpu: end.cpu - s.cpu}
+	u := processUse{lasted: time.Duration(end.atNs - s.atNs), cpu: end.cpu - s.cpu, cpus: end.cpus}
 	for id, t := range end.threads {
 		before := s.threads[id]
 		u.waited += t.wait - before.wait
@@ -68,7 +70,7 @@ func localServer(conn net.Conn) (p process, ok bool) {
 func (p process) sample() (s processSample, ok bool) {
 	s.atNs = netpoll.Now()
 	if s.cpu, ok = processTime(p.pid); ok {
-		s.threads = threadsOf(p.pid)
+		s.threads, s.cpus = threadsOf(p.pid), cpusOf(p.pid)
 	}
 	return s, ok
 }

@@ -149,6 +149,15 @@ func processTime(pid int) (time.Duration, bool) {
 	return time.Duration(ts.Nano()), true
 }
 
+// cpusOf says how many processors a process may use; 0 when that may not be asked.
+func cpusOf(pid int) int {
+	var may unix.CPUSet
+	if unix.SchedGetaffinity(pid, &may) != nil {
+		return 0
+	}
+	return may.Count()
+}
+
 // threadsOf reads the scheduler's account of each thread; empty where the kernel keeps none.
 func threadsOf(pid int) map[int]threadTimes {
 	dir := fmt.Sprintf("/proc/%d/task", pid)

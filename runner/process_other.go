@@ -15,3 +15,4 @@ var ownPID = os.Getpid()
 func peerProcess(net.Conn) (process, bool)  { return process{}, false }
 func processTime(int) (time.Duration, bool) { return 0, false }
 func threadsOf(int) map[int]threadTimes     { return nil }
+func cpusOf(int) int                        { return 0 }

@@ -265,6 +265,9 @@ func (w *serverWatch) processLoad(before, after moment) serverLoad {
 		load.lasted = max(load.lasted, u.lasted)
 		load.cpu += u.cpu
 		load.waited += u.waited
+		if u.cpus > 0 {
+			load.confined = max(load.confined, portion(u.cpu, u.lasted)/float64(u.cpus))
+		}
 		if u.busiest.run+u.busiest.wait > load.busiest.run+load.busiest.wait {
 			load.busiest = u.busiest
 		}

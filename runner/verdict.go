@@ -35,6 +35,8 @@ type serverLoad struct {
 	cpu     time.Duration // all threads
 	waited  time.Duration // all threads, for a processor
 	busiest threadTimes
+
+	confined float64 // part it used of the processors it may use, 0 to 1
 }
 
 // facts is what a verdict is made of.
@@ -74,12 +76,12 @@ func (f *facts) clientShare() (busy float64, loop int) {
 	return busy, loop
 }
 
-// serverShare is how busy the server's busiest thread was. A server whose work wanders over its threads
+// serverShare is how busy the server's busiest thread was, or all the processors it may use. A server whose work wanders over its threads
 // (Go's scheduler does that) is as busy as all of them together, as long as that is no more than one
 // could have done.
 func (f *facts) serverShare() float64 {
 	s := &f.server
-	one := portion(s.busiest.run+s.busiest.wait, s.lasted)
+	one := max(portion(s.busiest.run+s.busiest.wait, s.lasted), s.confined)
 	if all := portion(s.cpu+s.waited, s.lasted); all <= 1+1-fullShare {
 		return max(one, all)
 	}
@@ -198,5 +200,9 @@ func (f *facts) serverReason() string {
 	if wait := portion(s.busiest.wait, s.lasted); wait >= 0.01 {
 		text += fmt.Sprintf(" and waiting for a processor %.0f%%", 100*wait)
 	}
-	return text + fmt.Sprintf(", %.0f%% of a processor in all", 100*portion(s.cpu, s.lasted))
+	text += fmt.Sprintf(", %.0f%% of a processor in all", 100*portion(s.cpu, s.lasted))
+	if s.confined >= fullShare {
+		text += ", which is all it may use"
+	}
+	return text
 }

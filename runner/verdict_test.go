@@ -38,6 +38,10 @@ func TestJudge(t *testing.T) {
 		{"server waits for a processor", func(f *facts) { f.server = serverUse(0.5, 0.45, 0.5) }, serverBound, "", "waiting for a processor 45%"},
 		{"server's work wanders over its threads", func(f *facts) { f.server = serverUse(0.3, 0, 0.96) }, serverBound, "", "96% of a processor in all"},
 		{"server with many threads, none busy", func(f *facts) { f.server = serverUse(0.3, 0, 2.4) }, latencyBound, "raise -c or -P", "240%"},
+		{"server with many threads, none busy, on few processors", func(f *facts) {
+			f.server = serverUse(0.5, 0.06, 0.98)
+			f.server.waited, f.server.confined = 300*time.Millisecond, 0.98
+		}, serverBound, "", "98% of a processor in all, which is all it may use"},
 		{"client busy", func(f *facts) { f.loops = []report.LoopCPU{loopCPU(0.95, 0.01)} }, clientBound, "try --threads 2", "busy 95%"},
 		{"one of two loops busy", func(f *facts) { f.loops = []report.LoopCPU{loopCPU(0.1, 0), loopCPU(0.99, 0)} }, clientBound, "try --threads 3", "client loop 1 busy 99%"},
 		{"client busy, server unknown", func(f *facts) { f.loops[0] = loopCPU(0.95, 0); f.server = serverLoad{} }, clientBound, "try --threads 2", "not known"},
