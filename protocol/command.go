@@ -48,6 +48,7 @@ type CommandParser struct {
 	left    int    // arguments to come
 	length  int    // bytes of the body at pos, -1: a length line is next
 	spans   []span // the arguments so far
+	seen    *framings
 }
 
 // span is an argument as offsets from the first byte of the command.
@@ -68,6 +69,7 @@ func (p *CommandParser) Next(buf []byte, args [][]byte) (n int, out [][]byte, er
 		return p.inline(buf, args)
 	}
 	if n, out, ok := p.whole(buf, args); ok {
+		p.scanned = 0
 		return n, out, nil
 	}
 	return p.start(buf, args)

@@ -108,6 +108,22 @@ func TestCommandParserLongInlineLine(t *testing.T) {
 	}
 }
 
+// A count line that was cut behind its \r leaves nothing behind that hides the end of a short line after it.
+func TestCommandParserForgetsACutLine(t *testing.T) {
+	var p CommandParser
+	buf := []byte("*1\r\n$4\r\nPING\r\nx\n")
+	if n, _, err := p.Next(buf[:3], nil); n != 0 || err != nil {
+		t.Fatalf("cut: n=%d, %v", n, err)
+	}
+	n, _, err := p.Next(buf, nil)
+	if n != 14 || err != nil {
+		t.Fatalf("whole: n=%d, %v", n, err)
+	}
+	if n, args, err := p.Next(buf[n:], nil); n != 2 || len(args) != 1 || err != nil {
+		t.Errorf("the line behind: n=%d, %q, %v", n, args, err)
+	}
+}
+
 // A parser leaves the bytes as they are, so that a caller may give them again.
 func TestInlineLineCanBeParsedAgain(t *testing.T) {
 	line := []byte("SET 'k 1' \"a\\x41\"\r\n")
@@ -185,7 +201,7 @@ func TestParseInt(t *testing.T) {
 	}
 }
 
-// FuzzCommandParser: pieces of any size give what the whole gives, and what was encoded comes back.
+// FuzzCommandParser: pieces of any size give what the whole gives, what was encoded comes back, and counting finds as many.
 func FuzzCommandParser(f *testing.F) {
 	f.Add([]byte("*2\r\n$3\r\nGET\r\n$1\r\nk\r\nPING 'a b'\r\n"), uint8(1))
 	f.Add([]byte("*1\r\n$100\r\nabc"), uint8(3))
@@ -199,6 +215,11 @@ func FuzzCommandParser(f *testing.F) {
 		}
 		if fmt.Sprint(err1) != fmt.Sprint(err2) {
 			t.Fatalf("whole: %v, pieces: %v", err1, err2)
+		}
+		thrice := strings.Repeat(string(input), 3)
+		all, err1 := parseAll(thrice, len(thrice))
+		if n, err := countAll(thrice, int(piece)+1); n != len(all) || fmt.Sprint(err) != fmt.Sprint(err1) {
+			t.Fatalf("counted %d, %v; want %d, %v", n, err, len(all), err1)
 		}
 		words := bytes.Fields(input)
 		if len(words) == 0 {
