@@ -119,9 +119,11 @@ func (s *Server) execute(c *client, buf []byte) (used int) {
 	return used
 }
 
+func protocolErrorText(err error) string { return "ERR Protocol error: " + err.Error() }
+
 func (s *Server) protocolError(c *client, err error) {
 	s.opts.Log.Warn().Int64("client", c.id).Err(err).Msg("protocol error")
-	s.out = protocol.AppendError(s.out, "ERR Protocol error: "+err.Error())
+	s.out = protocol.AppendError(s.out, protocolErrorText(err))
 	s.counts.errors++
 	c.closing = true
 }

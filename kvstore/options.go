@@ -50,6 +50,7 @@ type Options struct {
 
 	Log zerolog.Logger // messages of the server; the zero value is silent
 
+	nullOnGnet bool  // --null runs on gnet, as it does where there is no epoll
 	rewriteMin int64 // the log is not rewritten by itself while it is smaller; default minRewrite
 }
 

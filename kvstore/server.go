@@ -15,17 +15,20 @@ import (
 
 	"github.com/panjf2000/gnet/v2"
 	"golang.org/x/sys/unix"
+
+	"respbench/netpoll"
 )
 
 // Server is one running server. Everything below "event loop" belongs to the one gnet event loop.
 type Server struct {
 	gnet.BuiltinEventEngine
-	opts    Options
-	started time.Time
-	engine  gnet.Engine
-	ready   func(port int)
-	port    int
-	failure error // why the listener could not be used
+	opts     Options
+	started  time.Time
+	engine   gnet.Engine
+	ready    func(port int)
+	port     int
+	failure  error        // why the listener could not be used
+	nullLoop netpoll.Loop // serves instead of gnet; nil most of the time
 
 	clientsPossible int // what the limit of open files allows
 	lock            *os.File
@@ -126,13 +129,21 @@ func (s *Server) clear() {
 	s.store = newStore(s.opts.Allocator, s.seed)
 }
 
+func (s *Server) address() string { return net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port)) }
+
+func (s *Server) cannotListen(err error) error {
+	return fmt.Errorf("cannot listen on %s: %w", s.address(), err)
+}
+
 func (s *Server) serve() error {
-	addr := "tcp://" + net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port))
 	var handler gnet.EventHandler = s
 	if s.opts.Null {
-		handler = &nullServer{Server: s}
+		if err := s.serveNull(); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+		handler = &nullOnGnet{Server: s}
 	}
-	err := gnet.Run(handler, addr,
+	err := gnet.Run(handler, "tcp://"+s.address(),
 		gnet.WithLogger(gnetLog{s.opts.Log}),
 		gnet.WithNumEventLoop(1),
 		gnet.WithReuseAddr(true),
@@ -142,7 +153,7 @@ func (s *Server) serve() error {
 	case err == nil:
 		err = s.failure
 	case s.port == 0: // it has never listened
-		err = fmt.Errorf("cannot listen on %s: %w", net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port)), err)
+		err = s.cannotListen(err)
 	}
 	return err
 }
@@ -150,6 +161,10 @@ func (s *Server) serve() error {
 // Stop ends Run after the batch under way. It may be called more than once and from any goroutine.
 func (s *Server) Stop() {
 	if s.stopped.Swap(true) {
+		return
+	}
+	if s.nullLoop != nil {
+		s.nullLoop.Stop()
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lingerTime)
@@ -225,16 +240,22 @@ func (s *Server) OnBoot(e gnet.Engine) gnet.Action {
 	}
 	switch a := sa.(type) {
 	case *unix.SockaddrInet4:
-		s.port = a.Port
+		s.listens(a.Port)
 	case *unix.SockaddrInet6:
-		s.port = a.Port
-	}
-	s.opts.Log.Info().Str("host", s.opts.Host).Int("port", s.port).Msg("ready")
-	if s.ready != nil {
-		s.ready(s.port)
+		s.listens(a.Port)
 	}
 	return gnet.None
 }
+
+func (s *Server) listens(port int) {
+	s.port = port
+	s.opts.Log.Info().Str("host", s.opts.Host).Int("port", port).Msg("ready")
+	if s.ready != nil {
+		s.ready(port)
+	}
+}
+
+const errMaxClients = "-ERR max number of clients reached\r\n"
 
 // OnOpen admits a client.
 func (s *Server) OnOpen(g gnet.Conn) ([]byte, gnet.Action) {
@@ -245,7 +266,7 @@ func (s *Server) OnOpen(g gnet.Conn) ([]byte, gnet.Action) {
 	s.counts.connections++
 	if len(s.clients) >= s.opts.MaxClients {
 		s.counts.rejected++
-		return []byte("-ERR max number of clients reached\r\n"), gnet.Close
+		return []byte(errMaxClients), gnet.Close
 	}
 	s.nextID++
 	c := &client{id: s.nextID, conn: g, fd: g.Fd(), since: time.Now()}

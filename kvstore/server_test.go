@@ -376,15 +376,43 @@ func TestResp3(t *testing.T) {
 	w.expect("$2\r\nme\r\n_\r\n:1\r\n*2\r\n$1\r\nm\r\n,1.5\r\n:1\r\n%1\r\n$1\r\nf\r\n$1\r\nv\r\n_\r\n:1\r\n~1\r\n$1\r\nx\r\n")
 }
 
+// The server that stores nothing answers each command once: many at once, in small pieces, larger than any buffer, and when
+// the client reads none of the replies for a while.
 func TestNull(t *testing.T) {
-	s := startServer(t, Options{Null: true})
-	w := dialWire(t, s.addr)
-	const n = 50000
-	go io.WriteString(w.TCPConn, strings.Repeat(command3("SET", "k", "some value")+"PING\n", n))
-	w.expect(strings.Repeat("+OK\r\n", 2*n))
-	w.send("*x\r\n")
-	w.expect("-ERR Protocol error: invalid multibulk length\r\n")
-	w.closed()
+	for _, onGnet := range []bool{false, true} {
+		t.Run(fmt.Sprintf("gnet=%v", onGnet), func(t *testing.T) {
+			s := startServer(t, Options{Null: true, MaxClients: 2, nullOnGnet: onGnet})
+			w := dialWire(t, s.addr)
+			w.send("PING\n")
+			w.expect(nullReply)
+			const n = 50000
+			sent := make(chan error)
+			go func() {
+				_, err := io.WriteString(w.TCPConn, strings.Repeat(command3("SET", "k", "some value")+"PING\n", n))
+				sent <- err
+			}()
+			if err := <-sent; err != nil { // nothing has been read so far
+				t.Fatal(err)
+			}
+			w.expect(strings.Repeat(nullReply, 2*n))
+
+			pieces := dialWire(t, s.addr)
+			for _, b := range []byte(command3("SET", "k", "v") + "\r\n*0\r\nPING\r\n") {
+				pieces.send(string(b))
+			}
+			pieces.expect(strings.Repeat(nullReply, 2))
+			pieces.send(command3("SET", "k", strings.Repeat("\r\n", 1<<20)) + command3("GET", "k", "x"))
+			pieces.expect(strings.Repeat(nullReply, 2))
+
+			third := dialWire(t, s.addr)
+			third.expect(errMaxClients)
+			third.closed()
+
+			w.send("PING\r\n*x\r\n")
+			w.expect(nullReply + "-ERR Protocol error: invalid multibulk length\r\n")
+			w.closed()
+		})
+	}
 }
 
 func TestShutdownCommand(t *testing.T) {

@@ -13,6 +13,12 @@ import (
 // Dial opens the connection's slot and begins with its first address.
 func (l *epollLoop) Dial(d Dial) {
 	c := &epollConn{loop: l, fd: -1, tag: int32(d.Tag), dial: d}
+	l.add(c)
+	c.connect()
+}
+
+// add gives a connection its slot.
+func (l *epollLoop) add(c *epollConn) {
 	c.in.pool = &l.pool
 	if k := len(l.free); k > 0 {
 		c.slot = l.free[k-1]
@@ -22,9 +28,8 @@ func (l *epollLoop) Dial(d Dial) {
 		l.conns = append(l.conns, nil)
 	}
 	l.conns[c.slot] = c
-	l.dials++
-	c.gen = l.dials
-	c.connect()
+	l.added++
+	c.gen = l.added
 }
 
 // connect starts to connect to the next address, and to the one after it when that fails at once.

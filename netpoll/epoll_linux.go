@@ -20,8 +20,9 @@ import (
 var engines = []string{"epoll", "gnet"}
 
 const (
-	wakeSlot  = -1 // slots that are no connections
-	timerSlot = -2
+	wakeSlot   = -1 // slots that are no connections
+	timerSlot  = -2
+	acceptSlot = -3
 
 	eventsPerTurn = 512
 )
@@ -37,6 +38,9 @@ type epollLoop struct {
 
 	wake sync.Mutex // wakefd is written to from any goroutine, after Run, too
 
+	listener int   // -1: connections are dialled
+	failure  error // of the listener; ends Run
+
 	deadlineNs int64 // of the next Tick; 0 = none
 	ticked     bool  // a wake or a passed deadline in this turn
 
@@ -50,7 +54,7 @@ type epollLoop struct {
 	iov    []unix.Iovec
 	events [eventsPerTurn]unix.EpollEvent
 	stats  Stats
-	dials  int32 // ever made; the generation of the next connection
+	added  int32 // connections ever; the generation of the next one
 
 	startCPU, startQueue time.Duration
 }
@@ -72,7 +76,7 @@ type epollConn struct {
 }
 
 func newEpoll(h Handler, o Options) (Loop, error) {
-	l := &epollLoop{h: h, spin: o.Spin, cpu: o.CPU, epfd: -1, wakefd: -1, timerfd: -1}
+	l := &epollLoop{h: h, spin: o.Spin, cpu: o.CPU, epfd: -1, wakefd: -1, timerfd: -1, listener: -1}
 	if err := l.open(); err != nil {
 		l.closeFiles()
 		return nil, err
@@ -183,7 +187,7 @@ func (l *epollLoop) serve() error {
 			l.tick()
 		}
 	}
-	return nil
+	return l.failure
 }
 
 func (l *epollLoop) tick() {
@@ -221,8 +225,12 @@ func (l *epollLoop) wait() (int, error) {
 // dispatch looks at the slot again before it uses it: an event before this one in the same turn
 // may have closed the connection.
 func (l *epollLoop) dispatch(ev *unix.EpollEvent) {
-	if ev.Fd < 0 {
+	switch ev.Fd {
+	case wakeSlot, timerSlot:
 		l.ticked = true
+		return
+	case acceptSlot:
+		l.accept()
 		return
 	}
 	c := l.conns[ev.Fd]
