@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"unsafe"
 
 	"github.com/tidwall/btree"
 )
@@ -21,7 +22,10 @@ import (
 // made anew; that happens at most once for each byte of the first key.
 
 // blockItems is the most items of a block: 8 KiB, the unit of every step.
-const blockItems = 512
+const (
+	blockItems = 512
+	blockBytes = blockItems * int(unsafe.Sizeof(treeItem{}))
+)
 
 type tree struct {
 	*dict
@@ -41,9 +45,10 @@ type leaf struct {
 
 // block has the keys from least to that of the next block.
 type block struct {
-	least  []byte // a copy: the record of that key may go
-	items  []treeItem
-	sorted int // that many items at the start are in order
+	least  []byte     // a copy: the record of that key may go
+	room   ref        // of the items: the allocator's memory, like that of the records
+	items  []treeItem // of capacity blockItems
+	sorted int        // that many items at the start are in order
 }
 
 type treeItem struct {
@@ -58,12 +63,18 @@ func newTree(d *dict) *tree {
 		return false
 	}
 	t.order = newOrder()
-	t.order.Set(leaf{0, new(block)})
+	t.order.Set(leaf{0, t.newBlock(nil)})
 	d.onMove = func(old, now ref) {
 		b := t.search(recordKey(d.mem.at(now))).block
 		b.items[b.position(old)].ref = now
 	}
 	return t
+}
+
+func (t *tree) newBlock(least []byte) *block {
+	room := t.mem.alloc(blockBytes)
+	items := unsafe.Slice((*treeItem)(unsafe.Pointer(unsafe.SliceData(t.mem.at(room)))), blockItems)
+	return &block{least: bytes.Clone(least), room: room, items: items[:0]}
 }
 
 func newOrder() *btree.BTreeG[leaf] {
@@ -165,7 +176,7 @@ func (t *tree) halve(b *block) {
 	}
 	slices.SortFunc(sample[:], t.compare)
 	middle := sample[len(sample)/2]
-	upper := &block{least: bytes.Clone(t.keyOf(middle)), items: make([]treeItem, 0, blockItems)}
+	upper := t.newBlock(t.keyOf(middle))
 	lower := b.items[:0]
 	sorted := 0
 	for i, item := range b.items {
@@ -217,12 +228,32 @@ func (t *tree) delete(key []byte) bool {
 	if i < b.sorted {
 		b.sorted--
 	}
-	if n := len(b.items); n == 0 && b.least != nil {
-		t.order.Delete(s)
-	} else if n <= cap(b.items)/4 {
-		b.items = append(make([]treeItem, 0, cap(b.items)/2), b.items...)
+	switch n := len(b.items); {
+	case n == 0 && b.least != nil:
+		t.remove(s)
+	case n <= blockItems/8 && n%8 == 0:
+		t.unite(s)
 	}
 	return t.dict.delete(key)
+}
+
+// unite takes the items of the next block in, when both together are few.
+func (t *tree) unite(s leaf) {
+	var next leaf
+	t.order.Ascend(s, func(l leaf) bool {
+		next = l
+		return l.block == s.block
+	})
+	if next.block == s.block || len(s.items)+len(next.items) > blockItems/2 {
+		return
+	}
+	s.items = append(s.items, next.items...)
+	t.remove(next)
+}
+
+func (t *tree) remove(s leaf) {
+	t.order.Delete(s)
+	t.mem.free(s.room)
 }
 
 // ascend calls f for the records with keys ≥ from in ascending order until it returns false.

@@ -61,8 +61,8 @@ func TestTreeAgainstSortedKeys(t *testing.T) {
 		for key := range want {
 			tr.delete([]byte(key))
 		}
-		if n := tr.order.Len(); n != 1 {
-			t.Fatalf("seed %d: %d blocks are left without a key", seed, n)
+		if n := tr.mem.stats().blocks; n != 1 || tr.order.Len() != 1 {
+			t.Fatalf("seed %d: %d blocks of memory are left, %d of the tree", seed, n, tr.order.Len())
 		}
 	}
 }
