@@ -34,8 +34,8 @@ fuzz: ## every fuzz target for FUZZ inputs (10000x) or as long (1m)
 bench: ## each benchmark once
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
 
-floor: ## CPU per request against the physical floor, medians of 25 interleaved pairs
-	$(GO) test -run '^$$' -bench AgainstFloor -benchtime 25x -timeout 60m .
+floor: ## CPU per request against the physical floor, and 5000 connections against 50; medians of 25 interleaved pairs
+	$(GO) test -run '^$$' -bench 'AgainstFloor|ManyConnections' -benchtime 25x -timeout 60m .
 
 peers: ## side by side with the load generators that are installed, medians of PAIRS (10) pairs
 	$(GO) test -run '^$$' -bench Peers -benchtime $(PAIRS)x -timeout 60m .

@@ -40,13 +40,18 @@ func installedTools() []tool {
 	return list
 }
 
+// onClientCPU is a command pinned to the client's processor.
+func onClientCPU(name string, args []string) *exec.Cmd {
+	if cpu := clientCPU(); cpu >= 0 {
+		name, args = "taskset", append([]string{"-c", strconv.Itoa(cpu), name}, args...)
+	}
+	return exec.Command(name, args...)
+}
+
 // runTool runs one tool in a process of its own: wall and CPU time of the whole process.
 func runTool(tb testing.TB, t tool, port, pipeline, clients, n int) sample {
 	tb.Helper()
-	cmd := exec.Command(t.name, t.args(port, pipeline, clients, n)...)
-	if cpu := clientCPU(); cpu >= 0 {
-		cmd = exec.Command("taskset", append([]string{"-c", strconv.Itoa(cpu), t.name}, cmd.Args[1:]...)...)
-	}
+	cmd := onClientCPU(t.name, t.args(port, pipeline, clients, n))
 	var said bytes.Buffer // the null server's CONFIG is none, which the tools warn of
 	cmd.Stderr = &said
 	start := time.Now()

@@ -135,10 +135,7 @@ func benchRun(b *testing.B, port, p, requests int, mode string, family [2]string
 	}
 	args := strings.Fields(fmt.Sprintf("--port %d --mode %s --requests %d --pipeline %d --keyspace 1000000 --value-size 32 -c 50 --set-cmd %s --get-cmd %s --key-prefix %s --csv",
 		port, mode, requests, p, family[0], family[1], prefix))
-	cmd := exec.Command(binary, args...)
-	if cpu := clientCPU(); cpu >= 0 {
-		cmd = exec.Command("taskset", append([]string{"-c", strconv.Itoa(cpu), binary}, args...)...)
-	}
+	cmd := onClientCPU(binary, args)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

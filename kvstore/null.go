@@ -23,6 +23,7 @@ var nullReplies = bytes.Repeat([]byte(nullReply), 4096)
 type nullLoop struct {
 	s     *Server
 	loop  netpoll.Loop
+	count protocol.CommandCounter
 	peers []nullPeer // by the connection's tag
 	open  int
 }
@@ -85,9 +86,9 @@ func (l *nullLoop) Data(c netpoll.Conn, in *netpoll.ChainBuffer, _ int64) {
 	}
 	for p.last == nil && in.Len() >= max(1, p.parser.Pending()) {
 		buf := in.Segment()
-		used, n, err := p.parser.Count(buf)
+		used, n, err := l.count.Count(&p.parser, buf)
 		if used == 0 && err == nil && len(buf) < in.Len() {
-			used, n, err = p.parser.Count(in.Linear())
+			used, n, err = l.count.Count(&p.parser, in.Linear())
 		}
 		p.owed += n * len(nullReply)
 		in.Discard(used)
@@ -128,7 +129,10 @@ func (l *nullLoop) Writable(c netpoll.Conn) {
 }
 
 // nullOnGnet is the same on gnet.
-type nullOnGnet struct{ *Server }
+type nullOnGnet struct {
+	*Server
+	count protocol.CommandCounter
+}
 
 // OnTraffic answers what has come.
 func (s *nullOnGnet) OnTraffic(g gnet.Conn) gnet.Action {
@@ -143,7 +147,7 @@ func (s *nullOnGnet) OnTraffic(g gnet.Conn) gnet.Action {
 	if len(c.input) > 0 {
 		buf = append(c.input, buf...)
 	}
-	used, n, err := c.parser.Count(buf)
+	used, n, err := s.count.Count(&c.parser, buf)
 	c.input = append(c.input[:0], buf[used:]...)
 	for n > 0 && !c.gone {
 		k := min(n, len(nullReplies)/len(nullReply))

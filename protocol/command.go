@@ -48,7 +48,6 @@ type CommandParser struct {
 	left    int    // arguments to come
 	length  int    // bytes of the body at pos, -1: a length line is next
 	spans   []span // the arguments so far
-	seen    *framings
 }
 
 // span is an argument as offsets from the first byte of the command.

@@ -9,8 +9,9 @@ import (
 // a command that are no argument, "*2\r\n$3\r\n", "\r\n$16\r\n", "\r\n". A command that has the bytes of a known framing at
 // its offsets ends where the framing does, so it is compared, four words or so, and not parsed.
 
-// framings are the last ones seen.
-type framings struct {
+// CommandCounter counts commands. It remembers the last framings, and may serve any number of connections in turn. The zero
+// value is ready.
+type CommandCounter struct {
 	known [4]framing
 	next  int // to be replaced
 	args  [][]byte
@@ -33,29 +34,26 @@ const (
 	maxFramedSize = 64 << 10
 )
 
-// Count is Next for who does not need the arguments: it gives the number of complete commands at the start of buf and the
-// bytes they take, those of empty lines and empty arrays included. The rest, buf[used:], has to be given again with more
+// Count is Next of p for who does not need the arguments: it gives the number of complete commands at the start of buf and
+// the bytes they take, those of empty lines and empty arrays included. The rest, buf[used:], has to be given again with more
 // behind it. The commands in front of an error are counted.
-func (p *CommandParser) Count(buf []byte) (used, n int, err error) {
-	if p.seen == nil {
-		p.seen = new(framings)
-	}
+func (c *CommandCounter) Count(p *CommandParser, buf []byte) (used, n int, err error) {
 	for used < len(buf) {
 		if !p.partial && p.scanned == 0 {
-			if size, k := p.seen.repeats(buf[used:]); k > 0 {
+			if size, k := c.repeats(buf[used:]); k > 0 {
 				used += size
 				n += k
 				continue
 			}
 		}
-		k, args, err := p.Next(buf[used:], p.seen.args[:0])
-		p.seen.args = args
+		k, args, err := p.Next(buf[used:], c.args[:0])
+		c.args = args
 		if err != nil || k == 0 {
 			return used, n, err
 		}
 		if len(args) > 0 {
 			n++
-			p.seen.learn(buf[used:used+k], len(args))
+			c.learn(buf[used:used+k], len(args))
 		}
 		used += k
 	}
@@ -63,9 +61,9 @@ func (p *CommandParser) Count(buf []byte) (used, n int, err error) {
 }
 
 // repeats counts the commands at the start of buf that have one known framing, and their bytes.
-func (s *framings) repeats(buf []byte) (size, n int) {
-	for i := range s.known {
-		f := &s.known[i]
+func (c *CommandCounter) repeats(buf []byte) (size, n int) {
+	for i := range c.known {
+		f := &c.known[i]
 		for f.size > 0 && f.size <= len(buf)-size && f.fits(buf[size:size+f.size]) {
 			size += f.size
 			n++
@@ -88,12 +86,12 @@ func (f *framing) fits(command []byte) bool {
 }
 
 // learn remembers the framing of a command with a number of arguments.
-func (s *framings) learn(command []byte, args int) {
+func (c *CommandCounter) learn(command []byte, args int) {
 	if command[0] != '*' || len(command) < 8 || len(command) > maxFramedSize || args > maxFramed {
 		return
 	}
-	f := &s.known[s.next]
-	s.next = (s.next + 1) % len(s.known)
+	f := &c.known[c.next]
+	c.next = (c.next + 1) % len(c.known)
 	f.size, f.marks = len(command), f.marks[:0]
 	head := bytes.IndexByte(command, '\r') + 2
 	for from := 0; args > 0; args-- {

@@ -10,13 +10,14 @@ import (
 // countAll feeds input in pieces and returns the number of commands and the error.
 func countAll(input string, piece int) (commands int, err error) {
 	var p CommandParser
+	var c CommandCounter
 	var buf []byte
 	for len(input) > 0 && err == nil {
 		k := min(piece, len(input))
 		buf = append(bytes.Clone(buf), input[:k]...)
 		input = input[k:]
 		var used, n int
-		used, n, err = p.Count(buf)
+		used, n, err = c.Count(&p, buf)
 		commands += n
 		buf = buf[used:]
 	}
@@ -51,12 +52,13 @@ func TestCount(t *testing.T) {
 
 func TestCountDoesNotAllocate(t *testing.T) {
 	var p CommandParser
+	var c CommandCounter
 	var buf []byte
 	for i := range 50 {
 		buf = AppendCommand(buf, "SET", fmt.Sprint("key:", i), "value")
 	}
-	p.Count(buf)
-	if n := testing.AllocsPerRun(100, func() { p.Count(buf) }); n != 0 {
+	c.Count(&p, buf)
+	if n := testing.AllocsPerRun(100, func() { c.Count(&p, buf) }); n != 0 {
 		t.Errorf("%v allocations, want 0", n)
 	}
 }
@@ -67,8 +69,9 @@ func BenchmarkCount(b *testing.B) {
 		buf = AppendCommand(buf, "SET", fmt.Sprintf("key:%012d", i), strings.Repeat("v", 32))
 	}
 	var p CommandParser
+	var c CommandCounter
 	for b.Loop() {
-		if _, n, _ := p.Count(buf); n != 128 {
+		if _, n, _ := c.Count(&p, buf); n != 128 {
 			b.Fatal(n)
 		}
 	}
