@@ -144,7 +144,7 @@ func TestEndlessRepliesCostNoMemory(t *testing.T) {
 		"a line without end":    {"-", strings.Repeat("x", 64<<10)},
 		"a huge body":           {"$536870912\r\n", strings.Repeat("x", 64<<10)},
 		"a huge bulk error":     {"!536870912\r\n", strings.Repeat("x", 64<<10)},
-		"a huge array":          {"*4294967295\r\n", strings.Repeat("*0\r\n", 16<<10)},
+		"a huge array":          {"*134217728\r\n", strings.Repeat("*0\r\n", 16<<10)},
 		"a huge big number":     {"(", strings.Repeat("1", 64<<10)},
 		"attributes only":       {"|1\r\n+a\r\n:1\r\n", strings.Repeat("|1\r\n+a\r\n:1\r\n", 4<<10)},
 		"deep, again and again": {"", strings.Repeat(strings.Repeat("*1\r\n", MaxDepth)+":1\r\n", 16)},

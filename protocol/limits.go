@@ -8,9 +8,9 @@ const (
 	MaxBulkLen = 512 << 20
 
 	// MaxElements is the most elements one array, set, push, map or attribute may announce; a map or attribute
-	// counts pairs. It is the default of hiredis (REDIS_READER_MAX_ARRAY_ELEMENTS). Elements are counted, never
-	// stored, so that the number costs nothing.
-	MaxElements = 1<<32 - 1
+	// counts pairs. So many integers of one digit, which take four bytes each, fill MaxBulkLen. Only a broken server
+	// announces more; hiredis waits for up to 2^32-1. Elements are counted, never stored: they cost no memory.
+	MaxElements = MaxBulkLen / 4
 
 	// MaxDepth is the most aggregates that may be open inside each other in one reply. Redis itself nests less
 	// than ten deep; the nesting stack of the decoder takes 8 bytes a level.

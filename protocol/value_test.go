@@ -71,10 +71,10 @@ func TestParseValue(t *testing.T) {
 
 func TestParseValueErrors(t *testing.T) {
 	for wire, want := range map[string]string{
-		"hello\r\n":                        `Protocol error, got "h" as reply type byte (byte 0)`,
-		"*2\r\n:1\r\n:x\r\n":               "Bad integer value (byte 9)",
-		"*4294967295\r\n*4294967295\r\n,x": "Bad double value (byte 27)",
-		strings.Repeat("*1\r\n", 200000):   "Reply exceeds the max nesting depth of 1024 (byte 4096)",
+		"hello\r\n":                      `Protocol error, got "h" as reply type byte (byte 0)`,
+		"*2\r\n:1\r\n:x\r\n":             "Bad integer value (byte 9)",
+		"*134217728\r\n*134217728\r\n,x": "Bad double value (byte 25)",
+		strings.Repeat("*1\r\n", 200000): "Reply exceeds the max nesting depth of 1024 (byte 4096)",
 	} {
 		if n, v, err := ParseValue([]byte(wire)); n != 0 || v.Kind != 0 || err == nil || err.Error() != want {
 			t.Errorf("%.40q: %d, %v, %v; want %s", wire, n, v, err, want)

@@ -25,10 +25,15 @@ func (s *session) classic(ctx context.Context) error {
 			return err
 		}
 	}
+	var failed error
 	for {
 		s.results = nil
 		for _, p := range plans {
-			if err := s.classicRound(ctx, p); err != nil {
+			err := s.classicRound(ctx, p)
+			if err == errCounted {
+				failed, err = err, nil
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -37,9 +42,11 @@ func (s *session) classic(ctx context.Context) error {
 		}
 	}
 	if len(s.o.Classic.Command) == 0 && !out.CSV {
-		_, err = fmt.Fprintln(s.io.Stdout)
+		if _, err := fmt.Fprintln(s.io.Stdout); err != nil {
+			return err
+		}
 	}
-	return err
+	return failed
 }
 
 // plans builds the tests asked for, or the user's command.
@@ -96,7 +103,10 @@ func quotedList(names []string) string {
 	return b.String()
 }
 
-// classicRound measures one test and prints it.
+// errCounted ends a run that has counted error replies, all of which have been printed.
+var errCounted = &Error{Code: ExitError}
+
+// classicRound measures one test and prints it. With errCounted the test is over, and others may follow.
 func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
 	if err := s.setUp(ctx, p); err != nil {
 		return err
@@ -121,7 +131,9 @@ func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
 		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
 			return err
 		}
-		return &Error{Code: ExitError}
+		if ctx.Err() == nil {
+			return errCounted
+		}
 	}
 	return context.Cause(ctx)
 }

@@ -71,6 +71,7 @@ func TestReplies(t *testing.T) {
 
 		{"C55 bulk -2", reply("$-2\r\n"), loadOf20, bad(`^Error: Bulk string length out of range`)},
 		{"C55 array -2", reply("*-2\r\n"), loadOf20, bad(`^Error: Multi-bulk length out of range`)},
+		{"more elements than a reply may have", reply("*2147483647\r\n"), loadOf20, bad(`^Error: Multi-bulk length out of range`)},
 		{"C55 map -1", reply("%-1\r\n"), loadOf20, bad(`^Error: `)},
 		{"C55 least bulk", reply("$-9223372036854775808\r\n"), loadOf20, bad(`^Error: Bulk string length out of range`)},
 		{"C56 length of 2^32", reply("$4294967296\r\n\r\n+INJ\r\n"), loadOf20, bad(`^Error: Bulk string length out of range`)},
@@ -142,6 +143,7 @@ func TestErrorReplies(t *testing.T) {
 		{"C119 moved", reply("-MOVED 3999 127.0.0.1:7001\r\n"), loadOf20, bad(`^Error from server: MOVED 3999 127\.0\.0\.1:7001$`)},
 		{"C119 moved in bench mode", reply("-MOVED 3999 127.0.0.1:7001\r\n"), "--mode set --requests 20", want{1, "", "MOVED"}},
 		{"errors are counted", "errat:7", "--on-error count -c 3 -n 20 -t set", want{1, `^SET: [0-9.]+ ` + qRow, `boom at 7`}},
+		{"counted errors do not end the tests", "errat:7", "--on-error count -c 3 -n 20 -t set,get", want{1, `(?m)^GET: [0-9.]+ ` + qRow, `boom at 7`}},
 		{"C72 no HELLO, not asked", "nohello", "-n 20 -t set", good("SET")},
 		{"C72 no HELLO, asked", "nohello", "-3 -n 20 -t set", bad(`^Error from server: ERR unknown command 'HELLO'$`)},
 		{"C72 wrong version", "noproto", "-3 -n 20 -t set", bad(`^Error from server: NOPROTO unsupported protocol version$`)},
