@@ -12,7 +12,11 @@ import (
 
 // classic is redis-benchmark mode: every test in turn, or one command of the user's.
 func (s *session) classic(ctx context.Context) error {
-	plans, err := s.plans()
+	opt, err := s.testOptions()
+	if err != nil {
+		return err
+	}
+	plans, err := s.plans(opt)
 	if err != nil {
 		return err
 	}
@@ -40,6 +44,10 @@ func (s *session) classic(ctx context.Context) error {
 		if !out.Loop {
 			break
 		}
+		opt.Loop++
+		if plans, err = s.plans(opt); err != nil {
+			return err
+		}
 	}
 	if len(s.o.Classic.Command) == 0 && !out.CSV {
 		if _, err := fmt.Fprintln(s.io.Stdout); err != nil {
@@ -49,17 +57,22 @@ func (s *session) classic(ctx context.Context) error {
 	return failed
 }
 
-// plans builds the tests asked for, or the user's command.
-func (s *session) plans() ([]*workload.Plan, error) {
+// testOptions is the workload's side of the options.
+func (s *session) testOptions() (opt workload.TestOptions, err error) {
 	c := &s.o.Classic
-	opt := workload.TestOptions{Random: c.Random, Keyspace: c.Keyspace, DataSize: c.DataSize, Seed: s.o.Seed,
+	opt = workload.TestOptions{Random: c.Random, Keyspace: c.Keyspace, DataSize: c.DataSize, Seed: s.o.Seed,
 		Cluster: s.o.Target.Cluster, Sequential: c.Sequential, NumFunctions: c.NumFunctions, NumFcallKeys: c.NumFcallKeys}
 	if c.Dataset != "" {
-		var err error
 		if opt.Dataset, err = readDataset(c.Dataset, c.MaxDocs); err != nil {
-			return nil, fmt.Errorf("--dataset %s: %w", c.Dataset, err)
+			return opt, fmt.Errorf("--dataset %s: %w", c.Dataset, err)
 		}
 	}
+	return opt, nil
+}
+
+// plans builds the tests asked for, or the user's command.
+func (s *session) plans(opt workload.TestOptions) ([]*workload.Plan, error) {
+	c := &s.o.Classic
 	if len(c.Command) > 0 {
 		p, err := workload.Command(c.Command, c.Stdin, c.HasStdin, opt)
 		if err != nil {

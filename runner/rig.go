@@ -46,7 +46,11 @@ func (g *rig) set(ctx context.Context, bare bool) error {
 		g.bench, err = g.prepareBench(ctx, bare)
 		return err
 	}
-	plans, err := g.plans()
+	opt, err := g.testOptions()
+	if err != nil {
+		return err
+	}
+	plans, err := g.plans(opt)
 	if err != nil {
 		return err
 	}

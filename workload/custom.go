@@ -19,7 +19,7 @@ func Command(args []string, last []byte, hasLast bool, o TestOptions) (*Plan, er
 	s := newScanner()
 	s.random, s.cluster, s.columns = o.Random, o.Cluster, o.Dataset
 	if o.Dataset == nil {
-		s.data = payload(o.Loop*o.DataSize, o.DataSize)
+		s.data = payload(0, o.DataSize)
 	}
 	groups, err := splitSequence(args)
 	if err != nil {
@@ -42,6 +42,7 @@ func Command(args []string, last []byte, hasLast bool, o TestOptions) (*Plan, er
 			commands = append(commands, c)
 		}
 	}
+	o.Seed = testSeed(o.Seed, o.Loop)
 	p := classicPlan(strings.Join(args, " "), 0, commands, s, o)
 	if o.Dataset != nil && !o.Dataset.used() {
 		return nil, errors.New("--dataset: the command has no __field:name__")

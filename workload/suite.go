@@ -20,7 +20,7 @@ type TestOptions struct {
 	NumFunctions int  // --num-functions: functions in the library of function_load; 0 = 10
 	NumFcallKeys int  // --num-keys-in-fcall
 	Dataset      *Dataset
-	Loop         int // -l: how often the tests have run before; the payload goes on where it stopped
+	Loop         int // -l: how often all of it has run before; random numbers and the tests' payload go on
 }
 
 // test is one row of the suite. In the command <tag> stands for ":{tag}" in a cluster and for nothing otherwise, __data__ for the
@@ -78,6 +78,7 @@ func TestNames() []string {
 // when names is empty. Upper and lower case are the same. Names that no test has are returned as unknown.
 func Suite(names []string, o TestOptions) (plans []*Plan, unknown []string) {
 	wanted := map[string]bool{}
+	var selected []*test
 	known := TestNames()
 	for _, name := range names {
 		lower := strings.ToLower(name)
@@ -88,15 +89,30 @@ func Suite(names []string, o TestOptions) (plans []*Plan, unknown []string) {
 	}
 	for i := range tests {
 		t := &tests[i]
-		selected := len(names) == 0 && !t.extra
+		runs := len(names) == 0 && !t.extra
 		for name := range strings.FieldsSeq(t.names) {
-			selected = selected || wanted[name]
+			runs = runs || wanted[name]
 		}
-		if selected {
-			plans = append(plans, t.plan(o))
+		if runs {
+			selected = append(selected, t)
 		}
 	}
+	seed := o.Seed
+	for i, t := range selected {
+		o.Seed = testSeed(seed, o.Loop*len(selected)+i)
+		plans = append(plans, t.plan(o))
+	}
 	return plans, unknown
+}
+
+// testSeed is the seed of test n of a run. The first test has the run's own, so that two runs of one test each draw the same
+// numbers from the same seed, as redis-benchmark's do. Each other test has its own: GET must not read just the keys that SET wrote,
+// and what -l repeats must not write the same keys for ever.
+func testSeed(seed uint64, n int) uint64 {
+	if n == 0 {
+		return seed
+	}
+	return scramble(seed + uint64(n)*streamStep)
 }
 
 func (t *test) plan(o TestOptions) *Plan {

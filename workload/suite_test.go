@@ -94,6 +94,31 @@ func TestSuiteOrderAndNames(t *testing.T) {
 	}
 }
 
+// The tests of a run, and its repetitions, draw numbers of their own; the first draws those of the seed, as a test that runs alone.
+func TestEachTestHasItsOwnNumbers(t *testing.T) {
+	o := TestOptions{DataSize: 3, Random: true, Keyspace: 1e12, Seed: 7}
+	key := func(p *Plan) string { return parseCommands(t, wholeStream(t, p, 1<<16, 1))[0][1] }
+	alone := key(onlyTest(t, "get", o))
+	seen := map[string]bool{}
+	for range 3 {
+		plans, _ := Suite([]string{"set", "get"}, o)
+		for _, p := range plans {
+			seen[key(p)] = true
+		}
+		p, err := Command([]string{"get", "key:__rand_int__"}, nil, false, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := key(p); (o.Loop == 0) != (k == alone) {
+			t.Errorf("repetition %d of a command: key %q, the seed's is %q", o.Loop, k, alone)
+		}
+		o.Loop++
+	}
+	if len(seen) != 6 || !seen[alone] {
+		t.Errorf("two tests run three times begin with %d different keys, want 6 and %q among them: %v", len(seen), alone, seen)
+	}
+}
+
 // The elements and scores of ZADD are random numbers with -r, and each element has its turn with --sequential.
 func TestZadd(t *testing.T) {
 	p := onlyTest(t, "zadd", TestOptions{Random: true, Keyspace: 10, Sequential: true})

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func readFile(t testing.TB, path string) string {
@@ -92,6 +95,27 @@ func TestDistinctKeys(t *testing.T) {
 		if n := integer(t, r.ask("DBSIZE")); n < c.least || n > c.most {
 			t.Errorf("%s: %d keys, want %d to %d", c.args, n, c.least, c.most)
 		}
+	}
+}
+
+// The tests of a run draw numbers of their own: GET finds 63 % of the keys when SET wrote as many as there are, and -l goes on
+// to other keys in each pass.
+func TestTestsDrawTheirOwnKeys(t *testing.T) {
+	r := useRedis(t)
+	respbench(t, "-p", r.port, "-t", "set,get", "-n", "10000", "-r", "10000", "-q").check(t, want{0, "", ""})
+	m := regexp.MustCompile(`keyspace_hits:(\d+)`).FindStringSubmatch(r.ask("INFO stats"))
+	if hits, err := strconv.Atoi(m[1]); err != nil || hits < 6321-250 || hits > 6321+250 {
+		t.Errorf("%s hits of 10000, want 6321 +- 250", m[1])
+	}
+	r.ask("FLUSHALL", "CONFIG RESETSTAT")
+	p := start(t, hang, nil, "-p", r.port, "-t", "set", "-n", "100", "-r", "1000000000000", "-l", "-q")
+	for end := time.Now().Add(hang); r.calls("set") < 1000 && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	p.Process.Signal(syscall.SIGINT)
+	p.end().check(t, want{130, "", ""})
+	if sets, keys := r.calls("set"), integer(t, r.ask("DBSIZE")); sets < 1000 || keys < sets {
+		t.Errorf("-l made %d keys with %d SET", keys, sets)
 	}
 }
 
