@@ -56,7 +56,7 @@ func (s *Server) feed(c *client, buf []byte) gnet.Action {
 	}
 	waiting := len(c.input) > 0
 	if waiting {
-		c.input = append(c.input, buf...)
+		c.gather(buf)
 		buf = c.input
 	}
 	used := 0
@@ -69,7 +69,20 @@ func (s *Server) feed(c *client, buf []byte) gnet.Action {
 	return s.keep(c, buf[used:], waiting)
 }
 
-// keep stores the rest of the input for the next time.
+// gather puts buf behind the waiting input. A large argument whose length is known gets its room without more than that.
+func (c *client) gather(buf []byte) {
+	if need := len(c.input) + len(buf); need > cap(c.input) {
+		room := 2 * need
+		if whole := c.parser.Pending(); whole >= need {
+			room = min(room, whole)
+		}
+		c.input = append(make([]byte, 0, room), c.input...)
+	}
+	c.input = append(c.input, buf...)
+}
+
+// keep stores the rest of the input for the next time. waiting tells that it lies in c.input; it is moved there only when
+// that costs no more than what has been executed.
 func (s *Server) keep(c *client, rest []byte, waiting bool) gnet.Action {
 	const keepCap = 64 << 10
 	switch {
@@ -78,6 +91,8 @@ func (s *Server) keep(c *client, rest []byte, waiting bool) gnet.Action {
 		return gnet.Close
 	case len(rest) == 0 && cap(c.input) > keepCap:
 		c.input = nil
+	case waiting && len(rest) > len(c.input)/2:
+		c.input = c.input[len(c.input)-len(rest):]
 	case waiting:
 		c.input = c.input[:copy(c.input, rest)]
 	default:

@@ -106,7 +106,7 @@ func (s *Server) hello(c *client, args [][]byte) {
 		}
 	}
 	if c.parser.Unauthenticated {
-		s.fail("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+		s.fail("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
 		return
 	}
 	c.resp3, c.name = resp3, name
@@ -139,8 +139,10 @@ func (s *Server) quit(c *client, args [][]byte) {
 func (s *Server) selectDB(c *client, args [][]byte) {
 	n, ok := protocol.ParseInt(args[1])
 	switch {
-	case !ok || n != int64(int32(n)):
+	case !ok:
 		s.fail(errNotInt)
+	case n != int64(int32(n)):
+		s.fail("ERR value is out of range, value must between -2147483648 and 2147483647")
 	case n != 0:
 		s.fail("ERR DB index is out of range")
 	default:
@@ -295,6 +297,8 @@ func (s *Server) command(c *client, args [][]byte) {
 		}
 	case is(args[1], "count") && len(args) == 2:
 		s.int(int64(len(commands)))
+	case is(args[1], "count"):
+		s.wrongArity("command|count")
 	case is(args[1], "info"):
 		s.array(len(args) - 2)
 		for _, name := range args[2:] {

@@ -95,7 +95,7 @@ func (s *Server) afterHold(c *client) {
 	case c.conn == nil && c.sender != nil && !c.stalled:
 		c.closing = true
 		c.sender.finish()
-	case c.stalled && !s.mustWait(c) && !c.closing:
+	case c.stalled && !c.closing && (c.lost() || !s.mustWait(c)):
 		s.resume(c)
 	case c.conn != nil && c.gone:
 		c.conn.Close()

@@ -51,10 +51,14 @@ func (s *Server) deliver(c *client, b []byte) {
 	}
 }
 
-// mustWait reports whether so much output waits that the client's commands have to wait, too.
+// mustWait reports whether so much output waits that the client's commands have to wait, too. Those of a client that is lost
+// wait until its connection is closed.
 func (s *Server) mustWait(c *client) bool {
-	return c.heldBytes() > MaxOutputWait || c.sender != nil && c.sender.waiting() > MaxOutputWait
+	return c.heldBytes() > MaxOutputWait || c.sender != nil && c.sender.waiting() > MaxOutputWait || c.lost()
 }
+
+// lost reports that the client went away before it had taken its output.
+func (c *client) lost() bool { return c.sender != nil && c.sender.broken() }
 
 // startSender gives the client a sender with a duplicate of its descriptor.
 func (s *Server) startSender(c *client) *sender {
@@ -80,13 +84,15 @@ func (s *Server) startSender(c *client) *sender {
 	return w
 }
 
-// resume executes what waited for the client to read. The client may have closed its half of the connection meanwhile.
+// resume executes what waited for the client to read. The client may have closed its half of the connection meanwhile, or have
+// gone away: then what waited is for nobody.
 func (s *Server) resume(c *client) {
-	input := c.input
-	c.input, c.stalled = nil, false
+	c.stalled = false
 	action := gnet.None
-	if len(input) > 0 {
-		action = s.feed(c, input)
+	if c.lost() {
+		c.input = nil
+	} else if len(c.input) > 0 {
+		action = s.feed(c, nil)
 	}
 	switch {
 	case c.conn != nil && action == gnet.Close:
@@ -94,6 +100,18 @@ func (s *Server) resume(c *client) {
 	case c.conn == nil && c.sender != nil && !c.holding && !c.stalled:
 		c.closing = true
 		c.sender.finish()
+	}
+}
+
+// refuse writes the only thing that a client will hear, and takes what it has sent already: to close a socket with unread input
+// would reset the connection. There is no lingering here, since descriptors are what is short.
+func refuse(fd int, text string) {
+	writeSocket(fd, []byte(text))
+	var rest [4096]byte
+	for range 16 {
+		if n, err := unix.Read(fd, rest[:]); n <= 0 || err != nil {
+			return
+		}
 	}
 }
 
@@ -117,7 +135,7 @@ func (s *Server) ensureSender(c *client) {
 // detach lets go of gnet's connection; the sender, if there is one, ends by itself. When the client has only closed its
 // half, the commands that wait for it to read are still executed.
 func (s *Server) detach(c *client, orderly bool) {
-	waits := orderly && !c.gone && (c.holding || c.stalled && !c.closing)
+	waits := orderly && !c.gone && !c.lost() && (c.holding || c.stalled && !c.closing)
 	if waits && (c.sender == nil || !c.sender.hold()) {
 		s.startSender(c).hold()
 	}
@@ -176,6 +194,13 @@ func (w *sender) waiting() int {
 	}
 	w.paused = w.paused || n > MaxOutputWait
 	return n
+}
+
+// broken reports that sending failed.
+func (w *sender) broken() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failed
 }
 
 // finish tells that the connection is closed on the server's side.

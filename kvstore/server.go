@@ -266,7 +266,8 @@ func (s *Server) OnOpen(g gnet.Conn) ([]byte, gnet.Action) {
 	s.counts.connections++
 	if len(s.clients) >= s.opts.MaxClients {
 		s.counts.rejected++
-		return []byte(errMaxClients), gnet.Close
+		refuse(g.Fd(), errMaxClients)
+		return nil, gnet.Close
 	}
 	s.nextID++
 	c := &client{id: s.nextID, conn: g, fd: g.Fd(), since: time.Now()}

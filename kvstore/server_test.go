@@ -175,6 +175,8 @@ func TestWire(t *testing.T) {
 		{"QUIT", "QUIT\r\nPING\r\n", "+OK\r\n", true},
 		{"HTTP POST", "POST / HTTP/1.1\r\nHost: x\r\n\r\nSET evil 1\r\n", "", true},
 		{"HTTP GET", "GET / HTTP/1.1\r\nHost: x\r\n\r\nSET evil 1\r\n", "-ERR wrong number of arguments for 'get' command\r\n", true},
+		{"TLS hello", "\x16\x03\x01\x02\x00\x01\n\x03\n", "", false},
+		{"SELECT above 32 bits", "SELECT 99999999999\n", "-ERR value is out of range, value must between -2147483648 and 2147483647\r\n", false},
 		{"lower case and mixed", command3("sEt", "c", "1") + command3("gET", "c"), "+OK\r\n$1\r\n1\r\n", false},
 		{"RSET twice", command3("RSET", "r", "1") + command3("RSET", "r", "2") + command3("RMOD", "r", "3") + command3("RGET", "r") + command3("REXIST", "r") + command3("RDEL", "r") + command3("RMOD", "r", "1"),
 			"+OK\r\n-ERR key already exists\r\n+OK\r\n$1\r\n3\r\n:1\r\n:1\r\n-ERR no such key\r\n", false},
@@ -246,9 +248,9 @@ func clientField(w *wire, field, part string) (clients, sum int) {
 func TestLargeValue(t *testing.T) {
 	s := startServer(t, Options{})
 	w := dialWire(t, s.addr)
-	value := strings.Repeat("0123456789abcdef", 3<<19) // 24 MiB
+	value := strings.Repeat("0123456789abcdef", 1<<22) // 64 MiB
 	go io.WriteString(w.TCPConn, command3("SET", "big", value)+command3("GET", "big")+command3("APPEND", "big", "xyz")+command3("STRLEN", "big"))
-	w.expect("+OK\r\n$25165824\r\n" + value + "\r\n:25165827\r\n:25165827\r\n")
+	w.expect("+OK\r\n$67108864\r\n" + value + "\r\n:67108867\r\n:67108867\r\n")
 }
 
 // The error that ends a stream arrives behind all replies, and the end is an orderly one, although the client goes on sending.
@@ -309,6 +311,48 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	}
 }
 
+// What a client that never read has asked for is not executed any more when it has gone, whether it had closed its half of the
+// connection before or not: it would be work for nobody, and others would wait for it.
+func TestUnreadRepliesOfAClientThatWent(t *testing.T) {
+	for _, half := range []bool{false, true} {
+		t.Run(fmt.Sprintf("half=%v", half), func(t *testing.T) {
+			s := startServer(t, Options{})
+			other := dialWire(t, s.addr)
+			other.roundTrip("SET", "big", strings.Repeat("v", 100000))
+			w := dialWire(t, s.addr)
+			w.send(strings.Repeat("GET big\r\n", 200000)) // 20 GB of replies
+			waitForClients(t, other, "omem", func(_, waiting int) bool { return waiting >= MaxOutputWait })
+			if half {
+				w.CloseWrite()
+				waitForClients(t, other, "id", func(clients, _ int) bool { return clients == 1 })
+			}
+			w.SetLinger(0)
+			w.Close()
+			waitForClients(t, other, "id", func(clients, _ int) bool { return clients == 1 })
+			s.senders.Wait()
+			other.open()
+			other.send("INFO commandstats\r\n")
+			stats, _ := readReply(other.in)
+			_, stats, _ = strings.Cut(stats, "cmdstat_get:calls=")
+			if n, err := strconv.Atoi(stats[:strings.IndexByte(stats, ',')]); err != nil || n > 2000 {
+				t.Errorf("%d of its commands were executed (%v)", n, err)
+			}
+		})
+	}
+}
+
+// waitForClients waits until the number of clients and the sum of a field of theirs are as wanted.
+func waitForClients(t *testing.T, w *wire, field string, done func(clients, sum int) bool) {
+	t.Helper()
+	clients, sum := 0, 0
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if clients, sum = clientField(w, field, "id="); done(clients, sum) {
+			return
+		}
+	}
+	t.Fatalf("%d clients, %s is %d", clients, field, sum)
+}
+
 // Connections of clients that vanish are forgotten.
 func TestClientsThatVanish(t *testing.T) {
 	s := startServer(t, Options{})
@@ -341,6 +385,33 @@ func TestMaxClients(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	a.open()
+}
+
+// Who is refused can read why, also when it has sent commands already.
+func TestRefusedClientReadsWhy(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	w := dialWire(t, l.Addr().String())
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.send("PING\r\nPING\r\n")
+	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil { // now the rest is there as well
+		t.Fatal(err)
+	}
+	raw, err := c.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Control(func(fd uintptr) { refuse(int(fd), errMaxClients) })
+	c.Close()
+	if got := w.closed(); got != errMaxClients {
+		t.Errorf("got %q", got)
+	}
 }
 
 func TestPassword(t *testing.T) {

@@ -234,17 +234,23 @@ func (p *CommandParser) line(buf []byte, from int, tooBig error) (line []byte, n
 }
 
 // inline reads a line of words. A line with quotes is copied before they are resolved, since the caller may have to parse
-// it again.
+// it again. A line with a NUL never ends, as in Redis: so a client that speaks TLS to this port gets no reply to its bytes.
 func (p *CommandParser) inline(buf []byte, args [][]byte) (int, [][]byte, error) {
-	i := bytes.IndexByte(buf[p.scanned:], '\n')
-	if i < 0 {
-		p.scanned = len(buf)
+	end, looked := -1, len(buf)
+	if i := bytes.IndexByte(buf[p.scanned:], '\n'); i >= 0 {
+		end = p.scanned + i
+		looked = end
+	}
+	if i := bytes.IndexByte(buf[p.scanned:looked], 0); i >= 0 {
+		looked, end = p.scanned+i, -1
+	}
+	if end < 0 {
+		p.scanned = looked
 		if len(buf) > MaxInlineRequest {
 			return 0, args, ErrBigInline
 		}
 		return 0, args, nil
 	}
-	end := p.scanned + i
 	p.scanned = 0
 	line := buf[:end]
 	if end > 0 && line[end-1] == '\r' {

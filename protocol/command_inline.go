@@ -15,7 +15,7 @@ func splitWords(line []byte, args [][]byte) (out [][]byte, ok bool) {
 			return out, true
 		}
 		from, to := i, i
-		for i < len(line) && !blank(line[i]) && line[i] != 0 {
+		for i < len(line) && !blank(line[i]) {
 			switch c := line[i]; c {
 			case '"', '\'':
 				if to, i, ok = unquote(line, to, i+1, c); !ok {
@@ -28,9 +28,6 @@ func splitWords(line []byte, args [][]byte) (out [][]byte, ok bool) {
 			}
 		}
 		out = append(out, line[from:to:to])
-		if i < len(line) && line[i] == 0 {
-			i++ // Redis ends a word at a NUL
-		}
 	}
 }
 
