@@ -169,9 +169,8 @@ func ClearLine(w io.Writer, last int) error {
 	return err
 }
 
-// IdleLine writes the line of -I: how many connections are open. It returns as ProgressLine does.
-func IdleLine(w io.Writer, last, clients int) (int, error) {
-	line := fmt.Sprintf("clients: %d\r", clients)
-	_, err := fmt.Fprintf(w, "%*s\r%s", last, " ", line)
-	return len(line), err
+// IdleLine writes the line of -I: how many connections are open.
+func IdleLine(w io.Writer, clients int) error {
+	_, err := fmt.Fprintf(w, "clients: %d\r", clients)
+	return err
 }

@@ -229,7 +229,7 @@ func TestProgressLine(t *testing.T) {
 		t.Errorf("ClearLine wrote %q, %v", b.String(), err)
 	}
 	b.Reset()
-	if _, err := IdleLine(&b, 3, 50); err != nil || b.String() != "   \rclients: 50\r" {
+	if err := IdleLine(&b, 50); err != nil || b.String() != "clients: 50\r" {
 		t.Errorf("IdleLine wrote %q, %v", b.String(), err)
 	}
 }

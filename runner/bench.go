@@ -213,7 +213,7 @@ func (s *session) probeKeys(ctx context.Context, spec workload.BenchOptions) (mi
 // setUp says the prefix commands that openControl leaves out.
 func (c *control) setUp(t *Target) error {
 	rest := *t
-	rest.Password, rest.User, rest.Tracking, rest.RESP3 = "", "", false, false
+	rest.Password, rest.User, rest.Auth, rest.Tracking, rest.RESP3 = "", "", false, false, false
 	for _, args := range prefixCommands(&rest) {
 		v, err := c.do(args...)
 		if err != nil {

@@ -63,9 +63,8 @@ func (h *idler) dialMore() {
 func (h *idler) draw(done <-chan struct{}) {
 	t := time.NewTicker(progressEvery)
 	defer t.Stop()
-	width := 0
 	for {
-		width, _ = report.IdleLine(h.s.io.Stdout, width, int(h.open.Load()))
+		_ = report.IdleLine(h.s.io.Stdout, int(h.open.Load()))
 		select {
 		case <-done:
 			return

@@ -61,6 +61,7 @@ type Target struct {
 	Socket   string // path; when set Host and Port are not used
 	User     string
 	Password string
+	Auth     bool // AUTH although the password is empty: -a ''
 	DB       int
 	RESP3    bool // HELLO 3
 	Tracking bool // CLIENT TRACKING on
@@ -189,7 +190,7 @@ func (o *Options) Validate() error {
 		text string
 	}{
 		{t.Socket == "" && (t.Port < 1 || t.Port > 65535), fmt.Sprintf("invalid port %d: must be 1 to 65535", t.Port)},
-		{t.User != "" && t.Password == "", "--user needs -a PASSWORD (or REDISCLI_AUTH)"},
+		{t.User != "" && t.Password == "" && !t.Auth, "--user needs -a PASSWORD (or REDISCLI_AUTH)"},
 		{l.Clients < 1 || l.Clients > MaxClients, fmt.Sprintf("invalid -c %d: must be 1 to %d", l.Clients, MaxClients)},
 		{l.Threads < 1 || l.Threads > MaxThreads, fmt.Sprintf("invalid --threads %d: must be 1 to %d", l.Threads, MaxThreads)},
 		{l.Pipeline < 1, fmt.Sprintf("invalid -P %d: must be at least 1", l.Pipeline)},

@@ -22,7 +22,7 @@ func prefixOf(t *Target) prefix {
 }
 
 func prefixCommands(t *Target) (list [][]string) {
-	if t.Password != "" {
+	if t.Auth || t.Password != "" {
 		auth := []string{"AUTH", t.Password}
 		if t.User != "" {
 			auth = []string{"AUTH", t.User, t.Password}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,29 @@ func TestPasswordVariable(t *testing.T) {
 	r := withPassword(t)
 	t.Setenv(passwordVariable, "sekret")
 	respbench(t, "-p", r.port, "-n", "4", "-q", "-t", "set").check(t, good("SET"))
+}
+
+// An empty password is one: a user without a password logs in with it, and a server without any says so, as with
+// redis-benchmark. It hides the environment's.
+func TestEmptyPassword(t *testing.T) {
+	r := useRedis(t)
+	r.ask("ACL SETUSER guest on nopass ~* +@all")
+	t.Setenv(passwordVariable, "unused")
+	for _, c := range []struct {
+		args []string
+		want want
+	}{
+		{[]string{"-p", r.port, "--user", "guest", "-a", ""}, good("SET")},
+		{[]string{"-u", "redis://guest:@127.0.0.1:" + r.port}, good("SET")},
+		{[]string{"-p", r.port, "--user", "guest", "-a", "", "--mode", "set", "--requests", "4"}, want{0, `^set \(SET\): `, ""}},
+		{[]string{"-p", r.port, "-a", ""}, bad(`^Node 127\.0\.0\.1:\d+ replied with error:\nERR AUTH <password> called without any password configured`)},
+	} {
+		args := append(c.args, "-c", "1", "-q")
+		if !slices.Contains(args, "--mode") {
+			args = append(args, "-n", "4", "-t", "set")
+		}
+		respbench(t, args...).check(t, c.want)
+	}
 }
 
 // C42, C44: URIs against a real server with an ACL user.

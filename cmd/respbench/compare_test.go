@@ -69,7 +69,7 @@ func TestCompareMistakes(t *testing.T) {
 		{[]string{"--", "-t set --json x", "--", "-t get"}, `the options of A have --json`},
 		{[]string{"--", "-t 'set", "--", "-t get"}, `the options of A: a quote or a backslash has no end`},
 		{[]string{"--runs", "0", "--", "-t set", "--", "-t get"}, `invalid value 0 for --runs`},
-		{[]string{"--runs", "1", "--", "--nosuch", "--", "-t get"}, `(?s)^run 0 of B.*Could not connect|^run 0 of A: exit status 1\nrespbench: unknown option "--nosuch"`},
+		{[]string{"--runs", "1", "--", "--nosuch", "--", "-t get"}, `(?s)^run 0 of B.*Could not connect|^run 0 of A: exit status 1\nrespbench: Invalid option "--nosuch"`},
 	} {
 		respbench(t, append([]string{"compare"}, c.args...)...).check(t, want{1, "!.", c.stderr})
 	}

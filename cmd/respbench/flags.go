@@ -105,14 +105,24 @@ var (
 
 // usageError is a mistake of the command line. It prints as one line with a hint at the help.
 type usageError struct {
-	text string
-	help string // the subcommand whose help has the answer; empty for the benchmark's own
+	text   string
+	help   string // the subcommand whose help has the answer; empty for the benchmark's own
+	option string // as typed, when it is not an option of the benchmark or has no value
 }
 
 func (e *usageError) Error() string { return e.text }
 func (e *usageError) ExitCode() int { return 1 }
 
 func usagef(format string, args ...any) error { return &usageError{text: fmt.Sprintf(format, args...)} }
+
+// invalidOption begins with redis-benchmark's words.
+func invalidOption(option, why string) error {
+	return &usageError{text: fmt.Sprintf("%s: %s", invalidLine(option), why), option: option}
+}
+
+func invalidLine(option string) string {
+	return fmt.Sprintf("Invalid option %q or option argument missing", option)
+}
 
 // explainForeign turns the errors of a subcommand's own flags into ours. Its --help is cobra's.
 func explainForeign(subcommand string, err error) error {
@@ -139,13 +149,20 @@ func explain(err error, rows []row) error {
 	case errors.As(err, &invalid):
 		return explainInvalid(invalid, rows)
 	case errors.As(err, &missing):
-		if missing.GetSpecifiedName() == "h" && rows != nil {
+		name := missing.GetSpecifiedName()
+		switch {
+		case rows == nil:
+			return usagef("option %s needs a value", dashed(name))
+		case name == "h":
 			return errHelp // -h alone, or last
 		}
-		return usagef("option %s needs a value", dashed(missing.GetSpecifiedName()))
+		return invalidOption(dashed(name), dashed(name)+" needs a value")
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
-		return usagef("unknown option %q%s", dashed(name), similar(name, rows))
+		if rows == nil {
+			return usagef("unknown option %q", dashed(name))
+		}
+		return invalidOption(dashed(name), noSuchOption(dashed(name), similar(name, rows)))
 	}
 	return usagef("%s", err)
 }
@@ -192,7 +209,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// similar proposes the option that shares the most leading letters with an unknown one, at least three.
+// similar is the option that shares the most leading letters with an unknown one, at least three; empty: none does.
 func similar(name string, rows []row) string {
 	best, most := "", 2
 	for i := range rows {
@@ -203,7 +220,15 @@ func similar(name string, rows []row) string {
 	if best == "" {
 		return ""
 	}
-	return ": did you mean --" + best + "?"
+	return "--" + best
+}
+
+// noSuchOption proposes another option when there is one.
+func noSuchOption(typed, meant string) string {
+	if meant == "" {
+		return fmt.Sprintf("there is no option %q", typed)
+	}
+	return fmt.Sprintf("there is no option %q; did you mean %s?", typed, meant)
 }
 
 func sharedPrefix(a, b string) int {

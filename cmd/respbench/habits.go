@@ -53,9 +53,9 @@ func misread(fs *pflag.FlagSet, word string) error {
 	long := strings.HasPrefix(word, "--")
 	switch {
 	case long && len(name) == 1 && fs.ShorthandLookup(name) != nil:
-		return usagef("unknown option %q: did you mean -%s?", "--"+name, name)
+		return invalidOption("--"+name, noSuchOption("--"+name, "-"+name))
 	case !long && len(name) > 1 && fs.Lookup(name) != nil:
-		return usagef("unknown option %q: did you mean --%s?", "-"+name, name)
+		return invalidOption("-"+name, noSuchOption("-"+name, "--"+name))
 	}
 	return nil
 }

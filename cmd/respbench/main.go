@@ -25,7 +25,7 @@ func run(argv []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	a := app{programOf(argv), stdin, stdout, stderr, runner.Main}
 	err := a.execute(ctx, argv[min(len(argv), 1):])
-	return finish(err, a.program, stderr)
+	return finish(a.asPeersDo(err), a.program, stderr)
 }
 
 // app is one invocation: who we are, the standard streams, and what carries out the options.

@@ -74,7 +74,7 @@ func (s *settings) serverRows() []row {
 			text: "Server's unix socket (instead of -h and -p)"},
 		{short: "u", arg: "uri", set: func(v string) error { return parseURI(v, t) }, secret: true,
 			text: "redis://[[user:]password@]host[:port][/db]; rediss:// is TLS;\nalso valkey:// and valkeys://"},
-		{short: "a", arg: "password", set: anyText(&t.Password), secret: true,
+		{short: "a", arg: "password", set: s.setPassword, secret: true,
 			text: "AUTH on each connection (or set REDISCLI_AUTH)"},
 		{long: "askpass", set: onOff(&s.askpass), text: "Ask for the password on the terminal"},
 		{long: "user", arg: "name", set: text(&t.User), noun: "user",

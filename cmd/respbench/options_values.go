@@ -18,6 +18,13 @@ func (s *settings) setTests(v string) error {
 	return nil
 }
 
+// setPassword takes an empty password as well: an ACL user without one may log in with it, and where it is a variable
+// that was never set the server says what is wrong.
+func (s *settings) setPassword(v string) error {
+	s.opts.Target.Password, s.opts.Target.Auth = v, true
+	return nil
+}
+
 func (s *settings) setServerInfo(v string) error {
 	s.serverInfoGiven = true
 	return onOff(&s.serverInfo)(v)

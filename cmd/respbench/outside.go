@@ -36,7 +36,7 @@ func (s *settings) takePassword() error {
 		}
 		t.Password = password
 	}
-	if t.Password == "" {
+	if t.Password == "" && !t.Auth {
 		t.Password = os.Getenv(passwordVariable)
 	}
 	return nil

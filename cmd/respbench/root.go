@@ -49,6 +49,20 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	return err
 }
 
+// asPeersDo says under a peer's name what that program says of an option that it does not know: one line and the usage,
+// all of it on stdout.
+func (a *app) asPeersDo(err error) error {
+	var usage *usageError
+	if !a.dropIn || !errors.As(err, &usage) || usage.option == "" {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s\n\n", invalidLine(usage.option))
+	if err == nil {
+		err = writeHelp(a.stdout, a.program, newSettings(a.program).rows(), nil)
+	}
+	return &runner.Error{Code: runner.ExitError, Err: err}
+}
+
 // addSubcommands adds them all when args begins with one of them.
 func (a *app) addSubcommands(root *cobra.Command, args []string) {
 	if len(args) == 0 {

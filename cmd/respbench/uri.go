@@ -73,6 +73,7 @@ func parseUserInfo(info string, t *runner.Target) error {
 		return err
 	}
 	t.Password, err = unescape(password)
+	t.Auth = t.User != "" // "bob:@" is a user without a password
 	return err
 }
 
