@@ -278,9 +278,10 @@ func (w *worker) Tick(now int64) {
 		w.loop.Stop()
 	}
 	if now >= w.watchNs {
+		late := now - w.watchNs
 		w.watchNs = now + int64(tickEvery)
 		w.publish()
-		w.watch(now)
+		w.watch(now, late)
 		w.dialWaiting() // behind watch: what finds no port says so itself
 	}
 	w.loop.SetDeadline(w.nextTick())
@@ -316,12 +317,15 @@ func (w *worker) publish() {
 	w.sumNs.Store(sum)
 }
 
-func (w *worker) watch(now int64) {
+// watch looks for connections that have been silent too long. It comes late ns after its time, which is not held against
+// the server: the process was stopped and goes on, or the machine slept, and what came meanwhile is still to be read.
+func (w *worker) watch(now, late int64) {
 	connect, silent := int64(w.r.load.ConnectTimeout), w.patience(now)
 	for i := range w.clients {
 		c := &w.clients[i]
+		c.heardNs = min(c.heardNs+late, now)
 		switch {
-		case (c.phase == phaseDialing || c.phase == phaseGreeting) && connect > 0 && now-c.dialNs > connect:
+		case (c.phase == phaseDialing || c.phase == phaseGreeting) && connect > 0 && now-c.dialNs-late > connect:
 			w.r.fail(timeoutError(w.endpointOf(c), c.phase, w.r.load.ConnectTimeout))
 			return
 		case c.phase == phaseLoading && c.pending > 0 && silent > 0 && now-c.heardNs > silent:

@@ -82,6 +82,36 @@ func TestSignalWhileConnecting(t *testing.T) {
 	}
 }
 
+// A process that was stopped and goes on reads first what came meanwhile: the server was not silent, we were deaf.
+func TestStoppedAndContinued(t *testing.T) {
+	t.Parallel()
+	const limit = 2 * time.Second // --timeout
+	for _, engine := range engines() {
+		reply := make(chan struct{})
+		f, err := newFake("ok")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.load = each(func(c *fakeConn, _ []string, n int) error {
+			<-reply
+			return c.send(okReply)
+		})
+		s, err := runFake(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+		p := start(t, hang, nil, "-p", s.port(), "--engine", engine, "-q", "-c", "1", "-n", "1", "--timeout", limit.String(), "-t", "set")
+		for end := time.Now().Add(hang); s.count() == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+		p.Process.Signal(syscall.SIGSTOP)
+		time.Sleep(limit + limit/4) // stopped for longer than its time-out, by definition
+		close(reply)
+		p.Process.Signal(syscall.SIGCONT)
+		p.end().check(t, good("SET"))
+	}
+}
+
 // C29: idle connections with threads are open, and end with a signal.
 func TestIdleMode(t *testing.T) {
 	r := useRedis(t)
