@@ -171,9 +171,6 @@ func mergePacing(a, b *Pacing) *Pacing {
 	m.Unstarted += b.Unstarted
 	m.Lag += b.Lag
 	m.MaxLag = max(a.MaxLag, b.MaxLag)
-	m.Unstarted += b.Unstarted
-	m.Lag += b.Lag
-	m.MaxLag = max(a.MaxLag, b.MaxLag)
 	return &m
 }
 

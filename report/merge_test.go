@@ -11,7 +11,7 @@ func part(start, elapsed time.Duration, requests int64, ns int64) *Result {
 	h.RecordN(ns, requests)
 	return &Result{
 		Title: "SET", Started: time.Unix(1000, 0).Add(start), Elapsed: elapsed, Requests: requests,
-		Clients: 50, Threads: 1, Latency: h, Pacing: &Pacing{Offered: 1000, Achieved: 900, Due: requests},
+		Clients: 50, Threads: 1, Latency: h, Pacing: &Pacing{Offered: 1000, Achieved: 900, Due: requests, Unstarted: 3, Lag: 2, MaxLag: time.Second},
 	}
 }
 
@@ -21,7 +21,7 @@ func TestMergeOfRoundsInTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.QPS() != 4000 || m.Clients != 50 || m.Pacing.Offered != 1000 || m.Pacing.Due != 20000 {
+	if m.QPS() != 4000 || m.Clients != 50 || m.Pacing.Offered != 1000 || m.Pacing.Due != 20000 || m.Pacing.Unstarted != 6 || m.Pacing.Lag != 4 || m.Pacing.MaxLag != time.Second {
 		t.Errorf("qps %v clients %d pacing %+v", m.QPS(), m.Clients, *m.Pacing)
 	}
 	if m.Latency.Count() != 20000 || m.Latency.Mean() != 2000 || m.Latency.Percentile(50) != 1000 || m.Latency.Percentile(51) < 2999 {
