@@ -30,6 +30,7 @@ svg.chart .g{stroke:var(--rule);stroke-width:1;fill:none}
 svg.chart .w{stroke:var(--ink);stroke-width:1.2;fill:none}
 svg.chart .m{stroke-width:1.5;stroke-dasharray:2 3;fill:none}
 svg.chart .l{fill:none;stroke-width:2;stroke-linejoin:round}
+svg.chart .n{stroke-width:1}
 svg.chart .h{fill:transparent;stroke:none}
 svg.chart .h:hover{fill:var(--ink)}
 svg.chart .f0{fill:var(--s0)}svg.chart .f1{fill:var(--s1)}svg.chart .f2{fill:var(--s2)}svg.chart .f3{fill:var(--s3)}
@@ -39,6 +40,15 @@ svg.chart .l4{stroke:var(--s4)}svg.chart .l5{stroke:var(--s5);stroke-dasharray:7
 `
 
 const seriesColours = 8
+
+// lineClass is the look of a curve: colour and dash, thin from the ninth on.
+func lineClass(i int) string {
+	class := fmt.Sprintf("l l%d", i%seriesColours)
+	if i/seriesColours%2 == 1 {
+		class += " n"
+	}
+	return class
+}
 
 // canvas collects the elements of one picture.
 type canvas struct {

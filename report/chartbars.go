@@ -26,6 +26,7 @@ const (
 	barThick  = 17.0
 	groupGap  = 12.0
 	valueGap  = 58.0 // right of the longest bar, for its figure
+	nameMin   = 40.0 // a few wide letters need more than their count says
 	nameMax   = 150.0
 	nameChars = 22 // that fit into nameMax
 )
@@ -41,7 +42,7 @@ func (b *barChart) svg(standalone bool) string {
 		})
 	}
 	y += 6
-	names := 0.0
+	names := nameMin
 	for _, g := range b.groups {
 		names = max(names, textWidth(g))
 	}

@@ -58,7 +58,7 @@ func (l *lineChart) svg(standalone bool) string {
 			names[i] = l.curves[i].name
 		}
 		y += c.legend(y, names, func(x, top float64, i int) {
-			c.line(x, top+6, x+14, top+6, fmt.Sprintf("l l%d", i%seriesColours))
+			c.line(x, top+6, x+14, top+6, lineClass(i))
 		})
 	}
 	rows := l.markRows()
@@ -170,7 +170,7 @@ func (l *lineChart) draw(c *canvas, xs, ys axis, i int) {
 		}
 		fmt.Fprintf(&dots, `<circle cx="%.1f" cy="%.1f" r="4" class="%s"><title>%s</title></circle>`, x, y, class, escape(p.hover))
 	}
-	fmt.Fprintf(&c.b, `<path d="%s" class="l l%d"/>%s`, d.String(), i%seriesColours, dots.String())
+	fmt.Fprintf(&c.b, `<path d="%s" class="%s"/>%s`, d.String(), lineClass(i), dots.String())
 }
 
 // place is an event with the row its label stands in and where it starts; row -1: no room, the label

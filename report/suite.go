@@ -66,17 +66,22 @@ type Round struct {
 // counts reports whether the round enters the means.
 func (r *Round) counts() bool { return !r.Warmup && r.Result != nil && !r.Result.Interrupted }
 
-// status is "ok", "failed", "interrupted" or "warm-up".
+// status is "ok", "failed" or "interrupted"; of a warm-up round "warm-up", "warm-up failed" or "warm-up interrupted".
 func (r *Round) status() string {
+	end := "ok"
 	switch {
 	case r.Result == nil:
-		return "failed"
-	case r.Warmup:
-		return "warm-up"
+		end = "failed"
 	case r.Result.Interrupted:
-		return "interrupted"
+		end = "interrupted"
 	}
-	return "ok"
+	switch {
+	case !r.Warmup:
+		return end
+	case end == "ok":
+		return "warm-up"
+	}
+	return "warm-up " + end
 }
 
 // cell is a strategy's mode with everything the reports say of it.
@@ -90,6 +95,7 @@ type cell struct {
 	values   []float64 // QPS of the rounds that count
 	micros   float64   // mean us/op of the rounds' values as printed
 	elapsed  float64   // mean elapsed seconds
+	overall  float64   // all requests by all seconds: not the mean of the rounds' rates
 	trim     Trimmed
 	latency  *Histogram // of all rounds that count
 	failed   int
@@ -116,14 +122,18 @@ func newCell(s *System, st *Strategy, m *ModeRounds) cell {
 	c.qps = Describe(c.values)
 	c.micros, c.elapsed = mean(micros), mean(elapsed)
 	c.trim = Trim(c.values, micros)
+	var requests, seconds float64
 	for i := range m.Rounds {
 		r := &m.Rounds[i]
 		if r.counts() {
 			c.latency.Merge(r.Result.Latency)
+			requests += float64(r.Result.Requests)
+			seconds += r.Result.Elapsed.Seconds()
 		} else if !r.Warmup {
 			c.failed++
 		}
 	}
+	c.overall = ratio(requests, seconds)
 	return c
 }
 

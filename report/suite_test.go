@@ -96,6 +96,41 @@ func brokenSuite() *SuiteResult {
 	}
 }
 
+// A run that was gone on with, and interrupted again: a round stands under its own number, and warm-up rounds that went
+// wrong are marked as such everywhere.
+func TestSuiteGaps(t *testing.T) {
+	cut, failed, third := suiteRound(1, 50000, false), Round{Number: 2, Warmup: true, Failures: []string{"refused"}}, suiteRound(3, 300000, false)
+	cut.Warmup, cut.Result.Interrupted = true, true
+	s := &SuiteResult{Rounds: 3, Systems: []System{{Name: "kv", Strategies: []Strategy{
+		{Name: "a", Modes: []ModeRounds{{Mode: "set", Rounds: []Round{cut, failed, suiteRound(1, 100000, false), third}}}},
+		{Name: "b", Modes: []ModeRounds{{Mode: "set", Rounds: []Round{suiteRound(2, 200000, false)}}}},
+		{Name: "c", Modes: []ModeRounds{{Mode: "set"}}},
+	}}}}
+	md := suiteOutput(t, SuiteMarkdown, s, ReportOptions{})
+	for _, want := range []string{
+		"| Strategy | Mode | Round1 | Round2 | Round3 | Mean QPS |", "| a | set | 100000.00 |  | 300000.00 | 200000.00 |",
+		"| b | set |  | 200000.00 |  | 200000.00 |", "| c | set |  |  |  | n/a |",
+		"| kv | a | set | warm-up 2 | failed | 1 | refused |", "| kv | a | set | 1 | interrupted |\n| kv | a | set | 2 | failed |\n",
+		"| a | set | 2000000 | 150000.00 |", // overall: two million requests in 13.33 s
+	} {
+		if !strings.Contains(md, want) {
+			t.Errorf("the report does not have %s", want)
+		}
+	}
+	if page := suiteOutput(t, SuiteHTML, s, ReportOptions{}); strings.Count(page, ">no complete round<") != 1 {
+		t.Error("the picture does not say that c has no complete round")
+	}
+	var detail bytes.Buffer
+	if err := SuiteDetailCSV(&detail, s); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"kv,,a,,1,warm-up interrupted,", "kv,,a,,2,warm-up failed,"} {
+		if !strings.Contains(detail.String(), want) {
+			t.Errorf("the detail file does not have %s", want)
+		}
+	}
+}
+
 func suiteOutput(t *testing.T, f func(io.Writer, *SuiteResult, ReportOptions) error, s *SuiteResult, o ReportOptions) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -55,7 +55,7 @@ func systemCharts(sys *System, cells []cell, t texts) []namedChart {
 }
 
 func throughputChart(sys *System, cells []cell, t texts) *barChart {
-	b := &barChart{title: t.f("throughput chart", sys.Name), xLabel: t.f("qps axis"), none: t.f("all failed"), series: sys.modes()}
+	b := &barChart{title: t.f("throughput chart", sys.Name), xLabel: t.f("qps axis"), none: t.f("none complete"), series: sys.modes()}
 	for i := range sys.Strategies {
 		st := &sys.Strategies[i]
 		row := make([]bar, len(b.series))

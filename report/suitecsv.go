@@ -94,7 +94,7 @@ func detailRow(sys *System, st *Strategy, mode string, r *Round) []string {
 func SuiteSummaryCSV(w io.Writer, s *SuiteResult) error {
 	records := [][]string{{"system", "strategy", "detail", "mode", "rounds_ok", "rounds", "round_qps", "mean_qps",
 		"mean_us_per_op", "mean_elapsed_s", "median_qps", "sd_qps", "cv_percent", "ci95_low_qps", "ci95_high_qps",
-		"min_qps", "max_qps", "p50_latency_ms", "p99_latency_ms", "p99.9_latency_ms", "max_latency_ms", "warnings"}}
+		"min_qps", "max_qps", "overall_qps", "p50_latency_ms", "p99_latency_ms", "p99.9_latency_ms", "max_latency_ms", "warnings"}}
 	english := textsFor("en")
 	for i := range s.Systems {
 		for _, c := range s.Systems[i].cells() {
@@ -103,7 +103,7 @@ func SuiteSummaryCSV(w io.Writer, s *SuiteResult) error {
 			records = append(records, []string{c.system.Name, c.strategy.Name, c.strategy.Detail, c.mode,
 				fmt.Sprint(q.N), fmt.Sprint(q.N + c.failed), joinTwo(c.values), twoOr(some, q.Mean),
 				twoOr(some, c.micros), twoOr(some, c.elapsed), twoOr(some, q.Median), twoOr(q.HasSD, q.SD),
-				twoOr(q.HasSD, q.CV()), twoOr(q.HasCI, q.CILow), twoOr(q.HasCI, q.CIHigh), twoOr(some, q.Min), twoOr(some, q.Max),
+				twoOr(q.HasSD, q.CV()), twoOr(q.HasCI, q.CILow), twoOr(q.HasCI, q.CIHigh), twoOr(some, q.Min), twoOr(some, q.Max), twoOr(some, c.overall),
 				threeOr(some, h.Percentile(50)), threeOr(some, h.Percentile(99)), threeOr(some, h.Percentile(99.9)),
 				threeOr(some, h.Max()), strings.Join(c.warnings(english), "; ")})
 		}

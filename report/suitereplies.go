@@ -7,7 +7,7 @@ import "fmt"
 
 // repliesSection has a row a cell: figures of all rounds that count, added up.
 func repliesSection(sys *System, cells []cell, t texts) section {
-	g := &grid{head: []string{t.f("strategy"), t.f("mode"), t.f("requests"), t.f("miss rate"), t.f("conflict rate"),
+	g := &grid{head: []string{t.f("strategy"), t.f("mode"), t.f("requests"), t.f("overall qps"), t.f("miss rate"), t.f("conflict rate"),
 		t.f("verified"), t.f("cpu"), t.f("server cpu")}, left: 2}
 	for i := range cells {
 		c := &cells[i]
@@ -26,7 +26,7 @@ func repliesSection(sys *System, cells []cell, t texts) section {
 		if sum.Mode == "get" {
 			writes = 0
 		}
-		g.add(c.strategy.Name, c.mode, fmt.Sprint(sum.Requests), share(sum.Misses, reads), share(sum.Conflicts, writes),
+		g.add(c.strategy.Name, c.mode, fmt.Sprint(sum.Requests), two(c.overall), share(sum.Misses, reads), share(sum.Conflicts, writes),
 			share(sum.Verified, reads), fmt.Sprintf("%.3f", sum.ClientMicros()),
 			threeDecimalsOr(known, ratio(float64(sum.Server.CPU.Nanoseconds())/1e3, float64(sum.Requests))))
 	}

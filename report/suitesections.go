@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -78,31 +79,20 @@ func (c *cell) label() string {
 
 // rawSection has every round: its QPS as printed, or what became of it.
 func rawSection(sys *System, cells []cell, t texts) section {
-	rounds := 0
-	for i := range cells {
-		n := 0
-		for j := range cells[i].rounds {
-			if !cells[i].rounds[j].Warmup {
-				n++
-			}
-		}
-		rounds = max(rounds, n)
-	}
+	numbers := roundNumbers(cells)
 	g := &grid{head: []string{t.f("strategy"), t.f("mode")}, left: 2}
-	for i := range rounds {
-		g.head = append(g.head, fmt.Sprintf("Round%d", i+1))
+	for _, n := range numbers {
+		g.head = append(g.head, fmt.Sprintf("Round%d", n))
 	}
 	g.head = append(g.head, t.f("mean qps"), t.f("mean us"), t.f("mean elapsed"))
 	for i := range cells {
 		c := &cells[i]
-		row := []string{c.label(), c.mode}
+		row := append([]string{c.label(), c.mode}, make([]string, len(numbers))...)
 		for j := range c.rounds {
 			if r := &c.rounds[j]; !r.Warmup {
-				row = append(row, roundCell(r, t))
+				at, _ := slices.BinarySearch(numbers, r.Number)
+				row[2+at] = roundCell(r, t)
 			}
-		}
-		for len(row) < rounds+2 {
-			row = append(row, "")
 		}
 		some := c.complete()
 		g.add(append(row, twoOr(some, c.qps.Mean), twoOr(some, c.micros), twoOr(some, c.elapsed))...)
@@ -110,11 +100,26 @@ func rawSection(sys *System, cells []cell, t texts) section {
 	return section{head: t.f("raw", sys.Name), table: g}
 }
 
+// roundNumbers are the numbers that any cell has a counted round of, in order: a run that was interrupted while it went
+// on with another has gaps.
+func roundNumbers(cells []cell) []int {
+	var numbers []int
+	for i := range cells {
+		for _, r := range cells[i].rounds {
+			if !r.Warmup {
+				numbers = append(numbers, r.Number)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
+
 func roundCell(r *Round, t texts) string {
-	switch r.status() {
-	case "failed":
+	switch {
+	case r.Result == nil:
 		return t.f("failed")
-	case "interrupted":
+	case r.Result.Interrupted:
 		return t.f("interrupted round")
 	}
 	return two(r.Result.QPS())
@@ -252,7 +257,11 @@ func failureSection(s *SuiteResult, t texts) section {
 		if r.Result == nil {
 			status = t.f("failed")
 		}
-		g.add(sys.Name, st.Name, mode, fmt.Sprint(r.Number), status, fmt.Sprint(len(r.Failures)), strings.Join(r.Failures, "; "))
+		number := fmt.Sprint(r.Number)
+		if r.Warmup {
+			number = t.f("warm-up", r.Number)
+		}
+		g.add(sys.Name, st.Name, mode, number, status, fmt.Sprint(len(r.Failures)), strings.Join(r.Failures, "; "))
 	})
 	if len(g.rows) == 0 {
 		return section{}
@@ -261,10 +270,10 @@ func failureSection(s *SuiteResult, t texts) section {
 }
 
 func warmupSection(s *SuiteResult, t texts) section {
-	g := &grid{head: []string{t.f("system"), t.f("strategy"), t.f("mode"), "QPS"}, left: 3}
+	g := &grid{head: []string{t.f("system"), t.f("strategy"), t.f("mode"), t.f("round"), "QPS"}, left: 3}
 	eachRound(s, func(sys *System, st *Strategy, mode string, r *Round) {
-		if r.Warmup && r.Result != nil {
-			g.add(sys.Name, st.Name, mode, two(r.Result.QPS()))
+		if r.Warmup {
+			g.add(sys.Name, st.Name, mode, fmt.Sprint(r.Number), roundCell(r, t))
 		}
 	})
 	if len(g.rows) == 0 {

@@ -68,6 +68,7 @@ var words = map[string][2]string{
 	"round": {"Round", "轮次"}, "status": {"Status", "状态"}, "failed": {"failed", "失败"},
 	"before": {"Before", "改造前"}, "after": {"After", "改造后"}, "change": {"Change", "变化"}, "setting": {"Setting", "配置项"}, "value": {"Value", "值"},
 	"ok": {"ok, after retries", "重试后成功"}, "interrupted round": {"interrupted", "被中断"},
+	"warm-up": {"warm-up %d", "预热 %d"},
 
 	"scatters":  {"rounds scatter: CV %.2f%%", "各轮离散较大：CV %.2f%%"},
 	"outlier":   {"round %d (%.2f) lies apart from the others", "第 %d 轮（%.2f）偏离其他轮次"},
@@ -100,12 +101,13 @@ var words = map[string][2]string{
 	"rate axis":        {"requests per second", "每秒请求数"},
 	"hover":            {"%s %s: %.2f QPS", "%s %s：%.2f QPS"},
 	"hover ci":         {", 95%% interval %.2f to %.2f", "，95%% 置信区间 %.2f 至 %.2f"},
-	"all failed":       {"every round failed", "全部失败"},
+	"none complete":    {"no complete round", "无完成的轮次"},
 
 	"result title": {"respbench results", "respbench 测试结果"},
 	"suite title":  {"Benchmark report", "压测报告"},
 	"test":         {"Test", "测试"}, "requests": {"Requests", "请求数"}, "errors": {"Errors", "错误"},
-	"replies": {"%s: replies and their cost (all rounds)", "%s：回复与开销（所有轮次）"}, "miss rate": {"Miss rate", "未命中率"},
+	"overall qps": {"Overall QPS", "总体QPS"},
+	"replies":     {"%s: replies and their cost (all rounds)", "%s：回复与开销（所有轮次）"}, "miss rate": {"Miss rate", "未命中率"},
 	"conflict rate": {"Conflict rate", "冲突率"}, "verified": {"Verified", "已校验"}, "server cpu": {"Server CPU us/request", "服务端CPU us/请求"},
 	"summary": {"Summary", "汇总"}, "latency table": {"Latency (ms)", "延迟（ms）"}, "verdict": {"What limited the run", "瓶颈判断"},
 	"clients": {"Clients", "连接数"}, "pipeline": {"Pipeline", "pipeline"},
