@@ -185,10 +185,23 @@ func (c *Comparison) row(test string, m compareMetric, a, b []float64) CompareRo
 	r.Significant = result.P <= result.Alpha
 	r.Change = changeExact(r.A.Median, r.B.Median)
 	r.Smallest = smallestShift(a, b)
-	for _, w := range result.Warnings {
-		c.warn("%s, %s: %v", test, m.name, w)
+	if r.tooFew() {
+		c.warn("n/a: so few runs cannot tell any difference from chance; %d of each can", CompareMin)
 	}
 	return r
+}
+
+// CompareMin is how many runs of each side can tell a difference.
+const CompareMin = 4
+
+// tooFew tells whether no difference whatever could have been called one: of all orders in which the runs can lie, the
+// two that separate A from B wholly are still too likely.
+func (r *CompareRow) tooFew() bool {
+	orders := 1.0
+	for i := range r.NA {
+		orders *= float64(r.NB+i+1) / float64(i+1)
+	}
+	return 2/orders > benchmath.DefaultThresholds.CompareAlpha
 }
 
 // changeExact is a change of figures that are not rounded to two decimals, such as latencies.
@@ -246,6 +259,16 @@ func smallestShift(a, b []float64) float64 {
 	return math.Ceil(high*10) / 10
 }
 
+// TooFew lists the tests whose throughput cannot be judged, and how many runs they have.
+func (c *Comparison) TooFew() (tests []string) {
+	for i := range c.Rows {
+		if r := &c.Rows[i]; r.Metric == compareMetrics[0].name && r.tooFew() {
+			tests = append(tests, fmt.Sprintf("%s (%d and %d)", r.Test, r.NA, r.NB))
+		}
+	}
+	return tests
+}
+
 // Slower lists the tests whose throughput fell by more than limit percent, beyond what chance explains.
 // Latency does not enter: it judges throughput alone.
 func (c *Comparison) Slower(limit float64) []CompareRow {
@@ -271,12 +294,15 @@ func (m Center) String() string {
 	return fmt.Sprintf("%s ± %.1f%%", s, 100*half)
 }
 
-// Delta is the last column: the change where it is one, "~" where the runs do not tell.
+// Delta is the change where it is one, "~" where the runs do not tell, "n/a" where so few runs cannot.
 func (r *CompareRow) Delta() string {
-	if !r.Significant {
-		return "~"
+	switch {
+	case r.Significant:
+		return r.Change.String()
+	case r.tooFew():
+		return "n/a"
 	}
-	return r.Change.String()
+	return "~"
 }
 
 // CompareTable writes the comparison like benchstat's, and the warnings below it.

@@ -119,9 +119,21 @@ func TestCompareOfFewRuns(t *testing.T) {
 	if err := CompareTable(&out, c); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"100.000 ± n/a", "~", "need >= 6 samples for confidence interval", "need >= 4 samples to detect a difference"} {
+	for _, want := range []string{"100.000 ± n/a", " n/a  p=1.000 n=1 ", "need >= 6 samples for confidence interval", "note: n/a: so few runs cannot tell"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table does not say %s:\n%s", want, out.String())
+		}
+	}
+	// What no outcome could show is "n/a" and not "~", however far A and B lie apart; as soon as one could, it is shown.
+	for _, n := range []struct {
+		a, b  int
+		tells bool
+	}{{1, 1, false}, {3, 3, false}, {1, 30, false}, {2, 7, false}, {2, 8, true}, {3, 5, true}, {4, 4, true}} {
+		for _, sides := range [][2]int{{n.a, n.b}, {n.b, n.a}} {
+			c := Compare("A", "B", runsAt(r, sides[0], 100, 0.01), runsAt(r, sides[1], 1000, 0.01))
+			if d := c.Rows[0].Delta(); (d != "n/a") != n.tells || (len(c.TooFew()) == 0) != n.tells || d == "~" {
+				t.Errorf("%v runs: %s, too few for %v", sides, d, c.TooFew())
+			}
 		}
 	}
 }

@@ -100,6 +100,9 @@ func (f *compareFlags) judge(cmd *cobra.Command, c *report.Comparison, limit flo
 	}
 	slower := c.Slower(limit)
 	if len(slower) == 0 {
+		if few := c.TooFew(); len(few) > 0 { // a gate that cannot close must not pass for one that is open
+			return fmt.Errorf("--fail-if-slower cannot be judged with so few runs of %s: %d of each are needed", strings.Join(few, ", "), report.CompareMin)
+		}
 		return nil
 	}
 	var names []string
@@ -120,6 +123,9 @@ func (f *compareFlags) runBoth(cmd *cobra.Command, args []string, limit float64)
 	}
 	if f.runs < 1 {
 		return usagef("invalid value %d for --runs: must be at least 1", f.runs)
+	}
+	if limit >= 0 && f.runs < report.CompareMin {
+		return usagef("invalid value %d for --runs: --fail-if-slower needs at least %d", f.runs, report.CompareMin)
 	}
 	var sides [2]side
 	for i, words := range [][]string{args[:split], args[split+1:]} {

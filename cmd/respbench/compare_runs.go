@@ -100,6 +100,10 @@ func (p *pairedRuns) all(ctx context.Context) error {
 	defer os.RemoveAll(dir)
 	began := time.Now()
 	for pair := range p.runs + 1 {
+		name := "warm-up"
+		if pair > 0 {
+			name = fmt.Sprintf("run %d/%d", pair, p.runs)
+		}
 		order := []int{0, 1}
 		if pair%2 == 0 { // the pair that does not count is number 0: the first that does begins with A
 			order = []int{1, 0}
@@ -108,13 +112,11 @@ func (p *pairedRuns) all(ctx context.Context) error {
 			s := &p.sides[which]
 			results, err := runOnce(ctx, s, filepath.Join(dir, "run.json"), uint64(pair)+1)
 			if err != nil {
-				return fmt.Errorf("run %d of %s: %w", pair, s.name, err)
+				return fmt.Errorf("%s of %s: %w", name, s.name, err)
 			}
-			name := "warm-up"
 			if pair > 0 {
 				s.results = append(s.results, results...)
 				s.complete++
-				name = fmt.Sprintf("run %d/%d", pair, p.runs)
 			}
 			did, of := 2*pair+i+1, 2*(p.runs+1)
 			left := time.Since(began) / time.Duration(did) * time.Duration(of-did)

@@ -46,6 +46,13 @@ func TestCompareFiles(t *testing.T) {
 	respbench(t, "compare", "--fail-if-slower", "15", before, slow).check(t, want{0, `^SET +QPS `, `!.`})
 	respbench(t, "compare", "--fail-if-slower", "3%", slow, before).check(t, want{0, `\+11\.11%`, `!.`})
 	respbench(t, "compare", "--fail-if-slower", "3%", before, same).check(t, want{0, `~`, `!.`})
+	few := filepath.Join(t.TempDir(), "few.json")
+	if err := os.WriteFile(few, []byte(respbench(t, "report", "--format", "json", slow, slow).stdout), 0o644); err != nil { // merged: one run
+		t.Fatal(err)
+	}
+	respbench(t, "compare", few, few).check(t, want{0, `^SET +QPS .* n/a +p=1\.000 n=1 `, `!.`})
+	respbench(t, "compare", "--fail-if-slower", "3%", few, few).check(t, want{1, `^SET +QPS `,
+		`^--fail-if-slower cannot be judged with so few runs of SET \(1 and 1\): 4 of each are needed$`})
 }
 
 func TestCompareMistakes(t *testing.T) {
@@ -69,7 +76,8 @@ func TestCompareMistakes(t *testing.T) {
 		{[]string{"--", "-t set --json x", "--", "-t get"}, `the options of A have --json`},
 		{[]string{"--", "-t 'set", "--", "-t get"}, `the options of A: a quote or a backslash has no end`},
 		{[]string{"--runs", "0", "--", "-t set", "--", "-t get"}, `invalid value 0 for --runs`},
-		{[]string{"--runs", "1", "--", "--nosuch", "--", "-t get"}, `(?s)^run 0 of B.*Could not connect|^run 0 of A: exit status 1\nrespbench: Invalid option "--nosuch"`},
+		{[]string{"--runs", "3", "--fail-if-slower", "3", "--", "-t set", "--", "-t get"}, `invalid value 3 for --runs: --fail-if-slower needs at least 4 `},
+		{[]string{"--runs", "1", "--", "--nosuch", "--", "-t get"}, `(?s)^warm-up of B.*Could not connect|^warm-up of A: exit status 1\nrespbench: Invalid option "--nosuch"`},
 	} {
 		respbench(t, append([]string{"compare"}, c.args...)...).check(t, want{1, "!.", c.stderr})
 	}
