@@ -154,6 +154,9 @@ func (s *session) prefill(ctx context.Context, spec workload.BenchOptions) (writ
 	if err != nil {
 		return 0, false, fmt.Errorf("prefill: %w", err)
 	}
+	if ctx.Err() != nil {
+		fmt.Fprintf(s.io.Stderr, "prefill interrupted: %d of %d keys are written\n", res.Requests, plan.Requests)
+	}
 	return res.Requests, true, context.Cause(ctx)
 }
 

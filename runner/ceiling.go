@@ -30,8 +30,12 @@ func (g *rig) ceiling(ctx context.Context) error {
 	if res.ErrorTotal > 0 {
 		return fmt.Errorf("the server of the ceiling replied with errors: %s", res.Errors[0].Text)
 	}
-	_, err = fmt.Fprintf(g.io.Stdout, "ceiling: %.2f requests per second (%s, -c %d -P %d, %d bytes payload, %d %s)\n",
-		res.QPS(), printable(res.Title), res.Clients, res.Pipeline, res.PayloadSize, res.Threads, plural(res.Threads, "loop", "loops"))
+	mark := ""
+	if res.Interrupted {
+		mark = " (interrupted)"
+	}
+	_, err = fmt.Fprintf(g.io.Stdout, "ceiling: %.2f requests per second (%s, -c %d -P %d, %d bytes payload, %d %s)%s\n",
+		res.QPS(), printable(res.Title), res.Clients, res.Pipeline, res.PayloadSize, res.Threads, plural(res.Threads, "loop", "loops"), mark)
 	if v := res.Verdict; err == nil && v != nil && !g.o.Output.Quiet {
 		for _, reason := range v.Reasons {
 			fmt.Fprintf(g.io.Stdout, "  %s\n", reason)

@@ -103,7 +103,19 @@ func Main(ctx context.Context, o Options, out IO) error {
 		return err
 	}
 	defer closeMetrics()
-	return interruptedOr(ctx, outs.finish(s.measure(ctx)))
+	err = interruptedOr(ctx, outs.finish(s.measure(ctx)))
+	if len(s.results) == 0 && !o.Output.Loop && !o.Classic.Idle {
+		tellNothing(err, out, "anything was measured")
+	}
+	return err
+}
+
+// tellNothing says that a signal ended the run before there was a partial result to show.
+func tellNothing(err error, out IO, what string) {
+	var by Interrupt
+	if errors.As(err, &by) {
+		fmt.Fprintln(out.Stderr, "interrupted before "+what)
+	}
 }
 
 // measure does the rounds.

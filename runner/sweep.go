@@ -235,6 +235,7 @@ func pointLine(variable string, p *report.SweepPoint) string {
 func (w *sweep) finish(ctx context.Context, out IO, err error) error {
 	if len(w.res.Points) == 0 {
 		w.dropFiles()
+		tellNothing(interruptedOr(ctx, err), out, "a window was complete")
 		return err
 	}
 	w.res.Interrupted = err != nil || ctx.Err() != nil

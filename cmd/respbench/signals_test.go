@@ -35,22 +35,32 @@ func TestSignalsEndTheRun(t *testing.T) {
 			{"-n 100000000 -t ping_mbulk", syscall.SIGINT, 130},
 			{"--mode set --requests 100000000", syscall.SIGINT, 130},
 			{"--mode set --requests 100000000", syscall.SIGHUP, 129},
+			{"--mode set --requests 100000000", syscall.SIGQUIT, 131},
+			{"--mode get --prefill always --keyspace 100000000 --requests 10", syscall.SIGINT, 130},
+			{"-n 10 --warmup 100 -q -t ping_mbulk", syscall.SIGINT, 130},
 			{"-l -n 100 -q -t ping_mbulk", syscall.SIGINT, 130},
 		} {
 			t.Run(engine+" "+c.args, func(t *testing.T) {
-				s := useFake(t, "ok")
-				p := start(t, hang, nil, append(strings.Fields(c.args), "-p", s.port(), "--engine", engine)...)
-				waitForLoad(t, s)
-				asked := time.Now()
-				p.Process.Signal(c.signal)
-				o := p.end()
-				if took := time.Since(asked); o.code != c.code || took > time.Second {
-					t.Errorf("exit code %d, want %d, after %v", o.code, c.code, took)
-				}
-				// With -l the signal may come between two rounds, and then there is nothing partial.
-				if !strings.Contains(o.stdout+o.stderr, "interrupted") && !strings.HasPrefix(c.args, "-l") {
-					t.Errorf("the partial result is not marked:\n%s%s", o.stdout, o.stderr)
-				}
+				timed(t, func() string {
+					s := useFake(t, "ok")
+					p := start(t, hang, nil, append(strings.Fields(c.args), "-p", s.port(), "--engine", engine)...)
+					waitForLoad(t, s)
+					asked := time.Now()
+					p.Process.Signal(c.signal)
+					o := p.end()
+					took := time.Since(asked)
+					if o.code != c.code {
+						t.Errorf("exit code %d, want %d", o.code, c.code)
+					}
+					// With -l the signal may come between two rounds, and then there is nothing partial.
+					if !strings.Contains(o.stdout+o.stderr, "interrupted") && !strings.HasPrefix(c.args, "-l") {
+						t.Errorf("the partial result is not marked:\n%s%s", o.stdout, o.stderr)
+					}
+					if took > time.Second {
+						return "it took " + took.String()
+					}
+					return ""
+				})
 			})
 		}
 	}
