@@ -37,7 +37,7 @@ func openRig(t *testing.T, fs *crashFS, fsync string) (*rig, error) {
 	}
 	f, err := fs.Open(logName)
 	if err == nil {
-		_, err = replay(f, r.shadow.apply, func(_, _ int64) {})
+		_, err = replay(f, r.shadow.apply, func(_, _ int64) error { return nil })
 	}
 	return r, err
 }

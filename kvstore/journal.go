@@ -41,10 +41,10 @@ type journal struct {
 	nextOff int64
 }
 
-// createJournal begins or continues the log at offset end of its file; the rest of the file is cut off.
-func createJournal(fs logFS, file logFile, end int64) (*journal, error) {
-	j := &journal{fs: fs, file: file, off: end}
-	if end < int64(len(logMagic)) {
+// createJournal begins or continues the log behind the last good record of its file; the rest of the file is cut off.
+func createJournal(fs logFS, file logFile, end logEnd) (*journal, error) {
+	j := &journal{fs: fs, file: file, off: end.good}
+	if end.good < int64(len(logMagic)) {
 		if err := file.Truncate(0); err != nil {
 			return nil, err
 		}
@@ -52,8 +52,11 @@ func createJournal(fs logFS, file logFile, end int64) (*journal, error) {
 			return nil, err
 		}
 		j.off = int64(len(logMagic))
-	} else if err := file.Truncate(end); err != nil {
+	} else if err := file.Truncate(end.good); err != nil {
 		return nil, err
+	}
+	if end.sealed {
+		j.marked = j.off
 	}
 	j.filled = j.off
 	j.written.Store(j.off)

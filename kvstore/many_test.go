@@ -296,7 +296,7 @@ func BenchmarkReplay(b *testing.B) {
 	file := &crashFile{fs: newCrashFS(1), data: data}
 	for b.Loop() {
 		s := newServer(Options{Allocator: MyPool})
-		if _, err := replay(file, s.apply, func(_, _ int64) {}); err != nil {
+		if _, err := replay(file, s.apply, func(_, _ int64) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 		s.store.mem.release()

@@ -9,6 +9,9 @@ import (
 
 // openlog.go is the start of a server with a log: replay, the decision about a bad end, and the copy of what is cut off.
 
+// ErrStopped says that Options.Stop was closed before the log was replayed.
+var ErrStopped = errors.New("stopped in the middle of the replay")
+
 // openLog opens, replays and repairs the log of a folder.
 func (s *Server) openLog(fs logFS) error {
 	if err := fs.Remove(rewriteName); err != nil {
@@ -26,7 +29,7 @@ func (s *Server) openLog(fs logFS) error {
 		file.Close()
 		return fmt.Errorf("%s: %w", logName, err)
 	}
-	j, err := createJournal(fs, file, end.good)
+	j, err := createJournal(fs, file, end)
 	if err != nil {
 		file.Close()
 		return fmt.Errorf("%s: %w", logName, err)
@@ -38,12 +41,18 @@ func (s *Server) openLog(fs logFS) error {
 
 func (s *Server) replayLog(file logFile) (logEnd, error) {
 	start := time.Now()
-	said, calls := start, 0
-	end, err := replay(file, s.apply, func(off, size int64) {
-		if calls++; calls%(1<<14) == 0 && time.Since(said) > time.Second {
+	said := start
+	end, err := replay(file, s.apply, func(off, size int64) error {
+		select {
+		case <-s.opts.Stop:
+			return ErrStopped
+		default:
+		}
+		if time.Since(said) > time.Second {
 			said = time.Now()
 			s.opts.Log.Info().Int64("bytes", off).Int64("of", size).Msg("replaying the operation log")
 		}
+		return nil
 	})
 	s.args, s.out = s.args[:0], nil
 	if err != nil {

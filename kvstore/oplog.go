@@ -271,9 +271,9 @@ func (l *oplog) save(b *batch) {
 		return
 	}
 	err := l.write(b.queue)
-	if err != nil {
-		l.keep(b.queue)
-	} else if l.fsync == FsyncAlways || b.sync {
+	if err != nil && l.fsync != FsyncAlways {
+		l.keep(l.writeMost(b.queue))
+	} else if err == nil && (l.fsync == FsyncAlways || b.sync) {
 		err = l.syncFile()
 	}
 	if err != nil {
@@ -298,6 +298,23 @@ func (l *oplog) keep(records []byte) {
 	if l.fsync != FsyncAlways {
 		l.stuck = append(l.stuck, records...)
 	}
+}
+
+// writeMost writes as many of the records as there is room for, after they could not all be written, and returns the rest. Their
+// changes have been acknowledged.
+func (l *oplog) writeMost(records []byte) (rest []byte) {
+	rest = records
+	for most := len(rest) / 2; most > 0; most /= 2 {
+		part := wholeRecords(rest, most)
+		if len(part) > 0 && l.journal.write(part) == nil {
+			rest = rest[len(part):]
+		}
+	}
+	if err := l.syncFile(); err != nil {
+		l.log.Error().Err(err).Msg("operation log")
+	}
+	l.size.Store(l.journal.off)
+	return rest
 }
 
 func (l *oplog) write(records []byte) error {

@@ -48,6 +48,8 @@ type Options struct {
 	MaxClients  int    // default 10000
 	Version     string // of the program, for INFO
 
+	Stop <-chan struct{} // closing it ends a replay with ErrStopped; afterwards Server.Stop ends the server. May be nil
+
 	Log zerolog.Logger // messages of the server; the zero value is silent
 
 	nullOnGnet bool  // --null runs on gnet, as it does where there is no epoll

@@ -76,6 +76,19 @@ func appendMark(dst []byte, synced int64) []byte {
 	return dst
 }
 
+// wholeRecords gives the records at the start of b that take at most n bytes together.
+func wholeRecords(b []byte, n int) []byte {
+	end := 0
+	for end < len(b) {
+		next := end + recordRoom + int(binary.LittleEndian.Uint32(b[end:]))
+		if next > n {
+			break
+		}
+		end = next
+	}
+	return b[:end]
+}
+
 func sealRecord(rec []byte) {
 	binary.LittleEndian.PutUint32(rec, uint32(len(rec)-recordRoom))
 	binary.LittleEndian.PutUint32(rec[4:], recordSum(rec))

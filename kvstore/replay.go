@@ -19,6 +19,7 @@ type logEnd struct {
 	size    int64 // of the file
 	records int64 // applied, without marks
 	synced  int64 // the highest mark
+	sealed  bool  // the last record is a mark that speaks for all in front of it: the log was ended in order
 	torn    bool  // bytes behind good that are not zeros, and that a crash may have left
 	damaged bool  // bytes behind good that no crash leaves so
 }
@@ -77,8 +78,12 @@ func (r *logReader) skip(n int) {
 	r.off += int64(n)
 }
 
-// replay applies every record up to the end or the first bad one. progress is called now and then with the offset.
-func replay(file logFile, apply func(op, [][]byte) error, progress func(off, size int64)) (end logEnd, err error) {
+// progressEvery is how many bytes lie between two reports of progress.
+const progressEvery = 1 << 20
+
+// replay applies every record up to the end or the first bad one. progress is called now and then with the offset; its error
+// ends the replay.
+func replay(file logFile, apply func(op, [][]byte) error, progress func(off, size int64) error) (end logEnd, err error) {
 	size, err := file.Size()
 	if err != nil {
 		return end, err
@@ -93,7 +98,13 @@ func replay(file logFile, apply func(op, [][]byte) error, progress func(off, siz
 	}
 	r.skip(len(logMagic))
 	var args [][]byte
-	for ; ; progress(r.off, size) {
+	for report := int64(progressEvery); ; {
+		if r.off >= report {
+			report = r.off + progressEvery
+			if err := progress(r.off, size); err != nil {
+				return end, err
+			}
+		}
 		payload, err := r.next()
 		if err != nil {
 			return end, err
@@ -109,8 +120,11 @@ func replay(file logFile, apply func(op, [][]byte) error, progress func(off, siz
 		if err != nil {
 			return end, fmt.Errorf("offset %d: %w", r.off, err)
 		}
+		end.sealed = false
 		if code == opMark {
-			end.synced = max(end.synced, int64(min(binary.LittleEndian.Uint64(args[0]), math.MaxInt64)))
+			mark := binary.LittleEndian.Uint64(args[0])
+			end.synced = max(end.synced, int64(min(mark, math.MaxInt64)))
+			end.sealed = mark == uint64(r.off)
 		}
 		r.skip(recordRoom + len(payload))
 	}

@@ -88,7 +88,8 @@ func New(o Options) (*Server, error) {
 	}
 	if err := s.openLog(osFS(o.Dir)); err != nil {
 		lock.Close()
-		return nil, err
+		s.store.mem.release()
+		return nil, fmt.Errorf("folder %s: %w", o.Dir, err)
 	}
 	s.lock = lock
 	return s, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -75,25 +76,36 @@ func serve(ctx context.Context, o kvstore.Options, parent io.Reader, stdout io.W
 	}
 	// Pinned to one core Go would run with one processor, and lose it at each wait for the network or the disk.
 	runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0)))
+	ended, stop := make(chan struct{}), make(chan struct{})
+	defer close(ended)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-atEnd(parent):
+		case <-ended:
+			return
+		}
+		close(stop)
+	}()
+	o.Stop = stop
 	server, err := kvstore.New(o)
+	if errors.Is(err, kvstore.ErrStopped) {
+		o.Log.Warn().Msg(err.Error())
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	ended := make(chan struct{})
-	defer close(ended)
-	ready := func(port int) {
+	return server.Run(func(port int) {
 		fmt.Fprintf(stdout, "ready %s\n", net.JoinHostPort(o.Host, strconv.Itoa(port)))
 		go func() {
 			select {
-			case <-ctx.Done():
-			case <-atEnd(parent):
+			case <-stop:
+				server.Stop()
 			case <-ended:
-				return
 			}
-			server.Stop()
 		}()
-	}
-	return server.Run(ready)
+	})
 }
 
 // atEnd is closed when r has nothing more; never for a nil r.
