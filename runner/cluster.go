@@ -211,8 +211,9 @@ func (l *layout) loadNodes(from ReadFrom) (list []int) {
 }
 
 // refresh fetches the map anew, off the loops, and wakes them. Redirects that arrive meanwhile, or
-// shortly after, are answered by the same fetch.
-func (cl *cluster) refresh(ctx context.Context, r *round) {
+// shortly after, are answered by the same fetch. The node that is asked first is the one that a redirect
+// named: it knows of the change that the redirect came of, and it lives. nil: any.
+func (cl *cluster) refresh(ctx context.Context, r *round, first *clusterNode) {
 	if !cl.refreshing.CompareAndSwap(false, true) {
 		return
 	}
@@ -223,7 +224,7 @@ func (cl *cluster) refresh(ctx context.Context, r *round) {
 		case <-ctx.Done():
 			return
 		}
-		if l := cl.fetchAny(ctx); l != nil {
+		if l := cl.fetchAny(ctx, first); l != nil {
 			cl.current.Store(l)
 		}
 		cl.fetchedAt.Store(netpoll.Now())
@@ -233,9 +234,13 @@ func (cl *cluster) refresh(ctx context.Context, r *round) {
 
 // fetchAny asks the nodes in turn until one answers with a map that has nodes; nil when none does:
 // the redirects to come will ask again.
-func (cl *cluster) fetchAny(ctx context.Context) *layout {
+func (cl *cluster) fetchAny(ctx context.Context, first *clusterNode) *layout {
+	var nodes []*clusterNode
+	if first != nil {
+		nodes = append(nodes, first)
+	}
 	cl.mu.Lock()
-	nodes := append([]*clusterNode(nil), cl.nodes...)
+	nodes = append(nodes, cl.nodes...)
 	cl.mu.Unlock()
 	for _, n := range nodes {
 		ep := n.endpoint.Load()

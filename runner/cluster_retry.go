@@ -85,7 +85,7 @@ func (w *worker) tryAgain(c *client, group []flight, red redirect, text string) 
 	case moved, ask:
 		n := w.named(c, red)
 		if red.kind == moved && rt.learn(red.slot, n) {
-			rt.cl.refresh(rt.ctx, w.r)
+			rt.cl.refresh(rt.ctx, w.r, n.node)
 		}
 		if tries <= followAtOnce && !(red.kind == ask && len(group) > 1) {
 			for _, x := range group {
@@ -98,7 +98,7 @@ func (w *worker) tryAgain(c *client, group []flight, red redirect, text string) 
 		}
 		pause = pauseBefore(int(tries) - followAtOnce)
 	case clusterDown:
-		rt.cl.refresh(rt.ctx, w.r)
+		rt.cl.refresh(rt.ctx, w.r, nil)
 	}
 	rt.pause(group, now+int64(max(pause, firstPause)))
 	return nil

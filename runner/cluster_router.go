@@ -203,7 +203,8 @@ func (rt *router) hasWork(n *nodeState) bool {
 	return n.queue.n > 0 || n.shard != noShard && rt.shards[n.shard].queue.n > 0
 }
 
-// learn notes that a node has a slot. Reports whether that is news.
+// learn notes that a node has a slot. Reports whether that is news, as it is of a node of the slot's shard that gets no
+// load: then a replica has become the primary, and the map will say so.
 func (rt *router) learn(slot uint16, n *nodeState) bool {
 	if n.home == noShard {
 		n.home = len(rt.shards)
@@ -212,7 +213,7 @@ func (rt *router) learn(slot uint16, n *nodeState) bool {
 		rt.unbalanced = true
 	}
 	if rt.shardOf[slot] == int16(n.home) {
-		return false
+		return n.shard == noShard
 	}
 	rt.shardOf[slot] = int16(n.home)
 	s := rt.shards[n.home]

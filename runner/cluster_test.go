@@ -59,6 +59,11 @@ func TestRouterLearns(t *testing.T) {
 	if l.shardOf[5] != 0 || len(l.shards[1].slots) != 10 {
 		t.Error("the map that all loops share was changed")
 	}
+	pair := &router{cl: cl, routes: &routing{}}
+	pair.adopt(cl.layoutOf([]shard{{nodes: []nodeInfo{{host: "a", port: 1}, {host: "a", port: 2, replica: true}}, slots: []slotRange{{0, 9}}}}))
+	if pair.learn(5, pair.state(cl.intern("a:1"))) || !pair.learn(5, pair.state(cl.intern("a:2"))) {
+		t.Error("a replica that became the primary is no news, or the primary is")
+	}
 	// What waits is sorted anew by the next map, and nothing is lost.
 	for slot := range int16(20) {
 		rt.place(flight{index: uint64(slot), slot: slot}, 0)

@@ -408,6 +408,30 @@ func TestClusterReplicas(t *testing.T) {
 	}
 }
 
+// A replica takes over in mid-run: requests follow it, and so do the connections, so that only those in flight are
+// sent twice. Of commandstats the sum tells nothing here, since replicas count what they are sent by their primary.
+func TestClusterFailover(t *testing.T) {
+	t.Parallel()
+	c := useCluster(t, 2, 1)
+	primary, replica := c.nodes[0], c.nodes[2]
+	for _, args := range []string{"-P 4 -t set", "-P 4 -r 1000000 SET k:__rand_int__ v"} {
+		c.reset()
+		file := t.TempDir() + "/result.json"
+		p := start(t, time.Minute, nil, append([]string{"-p", c.nodes[1].port, "--cluster", "-c", "8", "-q", "--duration", "3", "--json", file}, strings.Fields(args)...)...)
+		c.await(`cmdstat_set:calls=\d{3}`, "INFO commandstats", primary)
+		ask(t, replica.addr, "CLUSTER FAILOVER")
+		c.await("role:master", "INFO replication", replica)
+		p.end().check(t, want{stdout: qRow, stderr: "tried again after MOVED"})
+		res := resultOf(t, file)
+		i := slices.IndexFunc(res.Redirects, func(r report.Count) bool { return r.Text == "MOVED" })
+		if i < 0 || res.Redirects[i].N*5 > res.Requests {
+			t.Errorf("%s: redirects %v of %d requests", args, res.Redirects, res.Requests)
+		}
+		primary, replica = replica, primary
+		c.await("master_link_status:up", "INFO replication", replica)
+	}
+}
+
 // C125: the password goes to every node.
 func TestClusterPassword(t *testing.T) {
 	t.Parallel()
