@@ -24,14 +24,29 @@ func (v *Value) IsError() bool { return v.Kind == Error || v.Kind == BulkError }
 // it is not whole yet. Attributes are left out; a push message is returned as a value of kind Push. The error is a
 // *SyntaxError, and its offset counts from the start of buf.
 //
-// Each call starts from the beginning of the reply, so that reading a huge one in small steps is quadratic.
+// Each call starts from the beginning of the reply: a ValueParser does not, where it may be large.
 func ParseValue(buf []byte) (n int, v Value, err error) {
-	var d Decoder
-	n, ev, err := d.Next(buf)
+	var p ValueParser
+	return p.Parse(buf)
+}
+
+// ValueParser reads values from one stream. It goes over each byte once to find the end of a value, however small the
+// pieces are in which a large one comes, and once more to make it. The zero value is ready.
+type ValueParser struct {
+	dec  Decoder
+	seen int // bytes of the value that have been gone over
+}
+
+// Parse is ParseValue for a buffer that is the value as far as it has come: the next call sees the same bytes again,
+// and more of them, until the value is whole. The offset of an error counts from the start of the stream.
+func (p *ValueParser) Parse(buf []byte) (n int, v Value, err error) {
+	n, ev, err := p.dec.Next(buf[p.seen:])
+	p.seen += n
 	if err != nil || ev == None {
 		return 0, Value{}, err
 	}
-	v, _ = build(buf)
+	n, p.seen = p.seen, 0
+	v, _ = build(buf[:n])
 	return n, v, nil
 }
 

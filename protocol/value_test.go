@@ -69,6 +69,29 @@ func TestParseValue(t *testing.T) {
 	}
 }
 
+// TestValueParser reads two values of each row from one stream, a byte more at a time, and sees that no byte of it was
+// gone over twice.
+func TestValueParser(t *testing.T) {
+	for _, tt := range values {
+		wire := []byte(tt.wire + tt.wire)
+		var p ValueParser
+		from, found := 0, 0
+		for end := range len(wire) + 1 {
+			n, v, err := p.Parse(wire[from:end])
+			if err != nil || n > 0 && !reflect.DeepEqual(v, tt.want) {
+				t.Fatalf("%.60q: %+v, %v; want %+v", tt.wire, v, err, tt.want)
+			}
+			if n > 0 {
+				from += n
+				found++
+			}
+		}
+		if found != 2 || from != len(wire) || p.dec.base != int64(len(wire)) {
+			t.Errorf("%.60q: %d values, %d bytes, %d gone over", tt.wire, found, from, p.dec.base)
+		}
+	}
+}
+
 func TestParseValueErrors(t *testing.T) {
 	for wire, want := range map[string]string{
 		"hello\r\n":                      `Protocol error, got "h" as reply type byte (byte 0)`,

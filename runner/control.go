@@ -22,7 +22,8 @@ type control struct {
 	stop  func() bool // detaches the connection from the run's context, which closes it
 	limit time.Duration
 	buf   []byte
-	held  int // bytes of buf that are received and not yet parsed
+	held  int // bytes of buf that are received and not yet used
+	value protocol.ValueParser
 }
 
 // openControl connects and authenticates, but neither selects nor negotiates.
@@ -94,7 +95,7 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 		return protocol.Value{}, c.lost(err, args[0])
 	}
 	for {
-		n, v, err := protocol.ParseValue(c.buf[:c.held])
+		n, v, err := c.value.Parse(c.buf[:c.held])
 		if err != nil {
 			return v, lostError(err)
 		}
