@@ -7,6 +7,8 @@ import (
 	"runtime/metrics"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // info.go is INFO: Redis's names where the meaning is the same, names of our own beside them.
@@ -15,17 +17,18 @@ import (
 const redisVersion = "7.0.15"
 
 var infoSections = []struct {
-	name  string
+	name  string // as the heading has it
 	write func(s *Server, b *strings.Builder)
 	extra bool // only when asked for
 }{
-	{"server", (*Server).infoServer, false},
-	{"clients", (*Server).infoClients, false},
-	{"memory", (*Server).infoMemory, false},
-	{"persistence", (*Server).infoPersistence, false},
-	{"stats", (*Server).infoStats, false},
-	{"commandstats", (*Server).infoCommands, true},
-	{"keyspace", (*Server).infoKeyspace, false},
+	{"Server", (*Server).infoServer, false},
+	{"Clients", (*Server).infoClients, false},
+	{"Memory", (*Server).infoMemory, false},
+	{"Persistence", (*Server).infoPersistence, false},
+	{"Stats", (*Server).infoStats, false},
+	{"CPU", (*Server).infoCPU, false},
+	{"Commandstats", (*Server).infoCommands, true},
+	{"Keyspace", (*Server).infoKeyspace, false},
 }
 
 func (s *Server) info(c *client, args [][]byte) {
@@ -41,7 +44,7 @@ func (s *Server) info(c *client, args [][]byte) {
 		if b.Len() > 0 {
 			b.WriteString("\r\n")
 		}
-		fmt.Fprintf(&b, "# %s\r\n", strings.ToUpper(section.name[:1])+section.name[1:])
+		fmt.Fprintf(&b, "# %s\r\n", section.name)
 		section.write(s, &b)
 	}
 	s.bulkString(b.String())
@@ -180,6 +183,17 @@ func (s *Server) infoStats(b *strings.Builder) {
 	line(b, "total_error_replies", s.counts.errors)
 }
 
+// infoCPU shows the processor time of the whole process: with the collector's and that of the goroutines of the log.
+func (s *Server) infoCPU(b *strings.Builder) {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return
+	}
+	line(b, "used_cpu_sys", fmt.Sprintf("%.6f", float64(u.Stime.Nano())/1e9))
+	line(b, "used_cpu_user", fmt.Sprintf("%.6f", float64(u.Utime.Nano())/1e9))
+}
+
+// infoCommands counts calls. There is no usec: reading the clock twice would cost a good part of a GET.
 func (s *Server) infoCommands(b *strings.Builder) {
 	for id, n := range s.counts.calls {
 		if n != (callCount{}) {

@@ -287,19 +287,28 @@ func BenchmarkPipeline(b *testing.B) {
 	}
 }
 
+// BenchmarkReplay replays logs as SET leaves them: with new keys, and with random keys of a million. The file is read from memory.
 func BenchmarkReplay(b *testing.B) {
-	data := []byte(logMagic)
-	const records = 1_000_000
-	for i := range records {
-		data = appendRecord(data, opSet, fmt.Appendf(nil, "key:%012d", i), make([]byte, 32))
+	const records, keys = 2_000_000, 1_000_000
+	for _, random := range []bool{false, true} {
+		b.Run(fmt.Sprintf("random=%v", random), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			data := []byte(logMagic)
+			for i := range records {
+				if random {
+					i = rng.IntN(keys)
+				}
+				data = appendRecord(data, opSet, fmt.Appendf(nil, "key:%012d", i), make([]byte, 32))
+			}
+			file := &crashFile{fs: newCrashFS(1), data: data}
+			for b.Loop() {
+				s := newServer(Options{Allocator: MyPool})
+				if _, err := replay(file, s.apply, func(_, _ int64) error { return nil }); err != nil {
+					b.Fatal(err)
+				}
+				s.store.mem.release()
+			}
+			b.ReportMetric(float64(b.N)*records/b.Elapsed().Seconds(), "records/s")
+		})
 	}
-	file := &crashFile{fs: newCrashFS(1), data: data}
-	for b.Loop() {
-		s := newServer(Options{Allocator: MyPool})
-		if _, err := replay(file, s.apply, func(_, _ int64) error { return nil }); err != nil {
-			b.Fatal(err)
-		}
-		s.store.mem.release()
-	}
-	b.ReportMetric(float64(b.N)*records/b.Elapsed().Seconds(), "records/s")
 }

@@ -439,6 +439,41 @@ func TestPassword(t *testing.T) {
 	}
 }
 
+// INFO has the sections that are asked for, in any case of letters, and figures that are figures.
+func TestInfo(t *testing.T) {
+	s := startServer(t, Options{})
+	w := dialWire(t, s.addr)
+	for ask, want := range map[string]string{
+		"INFO":                   "[Server Clients Memory Persistence Stats CPU Keyspace]",
+		"INFO everything":        "[Server Clients Memory Persistence Stats CPU Commandstats Keyspace]",
+		"INFO cpu Commandstats":  "[CPU Commandstats]",
+		"INFO nosuch":            "[]",
+		"INFO MEMORY keyspace x": "[Memory Keyspace]",
+	} {
+		w.send(ask + "\r\n")
+		info, err := readReply(w.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		headings := []string{}
+		for _, l := range strings.Split(info, "\r\n") {
+			if name, ok := strings.CutPrefix(l, "# "); ok {
+				headings = append(headings, name)
+			}
+			for _, figure := range []string{"used_cpu_sys:", "used_cpu_user:", "used_memory:", "used_memory_rss:"} {
+				if text, ok := strings.CutPrefix(l, figure); ok {
+					if f, err := strconv.ParseFloat(text, 64); err != nil || f < 0 {
+						t.Errorf("%s: %q", ask, l)
+					}
+				}
+			}
+		}
+		if fmt.Sprint(headings) != want {
+			t.Errorf("%s: %v, want %s", ask, headings, want)
+		}
+	}
+}
+
 func TestResp3(t *testing.T) {
 	s := startServer(t, Options{})
 	w := dialWire(t, s.addr)
