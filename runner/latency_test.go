@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"context"
 	"math"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -114,6 +116,30 @@ func TestStallInClosedLoopIsNoted(t *testing.T) {
 	s = startServer(t, func(*testConn, []string) string { time.Sleep(20 * time.Millisecond); return "+OK\r\n" })
 	if res := measure(t, s.ln.Addr().String(), Load{Clients: 2, Requests: 20}); hasNote(res, "closed loop") && res.Latency.Max() < int64(300*time.Millisecond) {
 		t.Errorf("a steady server has the note: %q", res.Notes)
+	}
+}
+
+// An interrupted round lasted until the interruption, also when the server has long been silent.
+func TestInterruptedRoundsLastToTheInterruption(t *testing.T) {
+	t.Parallel()
+	const silence = 200 * time.Millisecond
+	for _, answered := range []int{0, 10} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		forever := make(chan struct{})
+		t.Cleanup(func() { close(forever) })
+		n := 0
+		s := startServer(t, func(*testConn, []string) string {
+			if n++; n > answered {
+				time.AfterFunc(silence, func() { cancel(Interrupt{syscall.SIGINT}) })
+				<-forever
+			}
+			return "+OK\r\n"
+		})
+		ses := newTestSession(t, s.ln.Addr().String(), Load{Clients: 1, Requests: 1000})
+		res, err := ses.watched(ctx, ses.newRound(setPlan(t)))
+		if err != nil || !res.Interrupted || res.Requests != int64(answered) || res.Elapsed < silence {
+			t.Errorf("%d requests in %v, want %d in %v or more; interrupted %v, error %v", res.Requests, res.Elapsed, answered, silence, res.Interrupted, err)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type round struct {
 	target    Target
 	endpoint  *netpoll.Endpoint
 	tls       *tls.Config // nil: plain TCP
+	mute      bool        // the server has said nothing so far
 	sources   []netip.Addr
 	prefix    prefix
 	ahead     int  // bytes a generator makes ahead
@@ -86,7 +87,7 @@ type prefix struct {
 
 // newRound takes what all rounds of the session have in common.
 func (s *session) newRound(plan *workload.Plan) *round {
-	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep, tls: s.tls,
+	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep, tls: s.tls, mute: s.mute,
 		cluster: s.cluster, prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine, seed: s.o.Seed,
 		schedule: newSchedule(&s.o.Load), unit: uint64(plan.Unit()), interval: s.o.Output.Interval}
 	if r.load.Requests == 0 { // a duration decides
@@ -284,8 +285,8 @@ func (r *round) result(ctx context.Context) *report.Result {
 	res.Requests = res.Latency.Count()
 	res.OverRange = res.Latency.OverRange()
 	res.Errors = errs.sorted()
-	if last > r.measureNs && r.begun.Load() {
-		res.Elapsed = max(time.Duration(last-r.measureNs), r.lasted(ctx))
+	if r.begun.Load() {
+		res.Elapsed = max(time.Duration(last-r.measureNs), r.lasted(ctx), 0)
 	}
 	res.Redirects = r.redirects()
 	res.Ops = r.opResults(ops)
@@ -313,13 +314,19 @@ func (r *round) cpuEnd() (end cpuUsage) {
 	return end
 }
 
-// lasted is the least that the measured part lasted: to its end in time, unless the requests ran out
-// or it was cut short.
+// lasted is the least that the measured part lasted: to its end in time, unless the requests ran out, or to the
+// interruption, before which the server may have been silent for long.
 func (r *round) lasted(ctx context.Context) time.Duration {
-	if ctx.Err() != nil || r.load.bounded() || r.endNs == 0 {
+	endNs := r.endNs
+	switch {
+	case ctx.Err() != nil:
+		if now := netpoll.Now(); endNs == 0 || now < endNs {
+			endNs = now
+		}
+	case r.load.bounded() || endNs == 0:
 		return 0
 	}
-	return time.Duration(r.endNs - r.measureNs)
+	return time.Duration(endNs - r.measureNs)
 }
 
 func addTally(res *report.Result, t *[classes]int64) {
