@@ -22,6 +22,8 @@ import (
 type SuiteServers interface {
 	// Check finds out before the first round whether the system's server can be started at all.
 	Check(sys *SuiteSystem) error
+	// Reach waits until a server that is not ours answers, for as long as spec says.
+	Reach(ctx context.Context, spec *SuiteSpec, sys *SuiteSystem) error
 	// Start begins a fresh server with the strategy's settings, its files in dir. It need not be ready yet.
 	Start(ctx context.Context, sys *SuiteSystem, st *SuiteStrategy, dir string) (SuiteServer, error)
 	// Describe is what Start does, as a command line or a sentence, for a dry run.
@@ -67,15 +69,20 @@ func (c *suiteCell) String() string { return c.sys.Name + " " + c.st.Name + " " 
 func RunSuite(ctx context.Context, spec *SuiteSpec, servers SuiteServers, files *SuiteFiles, command []string, io IO) (*report.SuiteResult, error) {
 	s := &suite{spec: spec, servers: servers, io: io, files: files, began: time.Now()}
 	for i := range spec.Systems {
-		if err := servers.Check(&spec.Systems[i]); err != nil {
+		sys := &spec.Systems[i]
+		err := servers.Check(sys)
+		if err == nil && sys.Server == ServerRunning {
+			err = servers.Reach(ctx, spec, sys)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	s.result = files.earlier
 	if s.result == nil {
-		s.result = &report.SuiteResult{Title: spec.Title, Started: s.began, Rounds: spec.Rounds, Command: command,
-			Parameters: spec.parameters(), Env: environment(spec.Engine)}
+		s.result = &report.SuiteResult{Title: spec.Title, Started: s.began, Command: command, Env: environment(spec.Engine)}
 	}
+	s.result.Rounds, s.result.Parameters = spec.Rounds, spec.parameters() // the suite file may ask for more rounds than it did
 	s.earlier = s.result.Elapsed
 	s.layOut()
 	s.clock = newSuiteClock(s)
@@ -86,12 +93,18 @@ func RunSuite(ctx context.Context, spec *SuiteSpec, servers SuiteServers, files 
 	var by Interrupt
 	if errors.As(context.Cause(ctx), &by) {
 		s.result.Interrupted, err = true, by
+		s.clock.say("interrupted; respbench suite --resume %s goes on", s.files.Path(fileDetail))
 	}
 	if saved := s.save(); saved != nil {
 		return s.result, saved
 	}
 	if n := s.result.FailedRounds(); err == nil && n > 0 {
-		err = &Error{Code: ExitError, Err: fmt.Errorf("%d rounds failed: see %s", n, s.files.Path(fileReportMD))}
+		rounds := "rounds"
+		if n == 1 {
+			rounds = "round"
+		}
+		err = &Error{Code: ExitError, Err: fmt.Errorf("%d %s failed: see %s (respbench suite --resume %s tries again)", n, rounds,
+			s.files.Path(fileReportMD), s.files.Path(fileDetail))}
 	}
 	return s.result, err
 }

@@ -24,8 +24,9 @@ type stage struct {
 	refuse func(start int) error
 }
 
-func (g *stage) Check(*SuiteSystem) error                            { return nil }
-func (g *stage) Describe(sys *SuiteSystem, st *SuiteStrategy) string { return sys.Name + " " + st.Name }
+func (g *stage) Check(*SuiteSystem) error                              { return nil }
+func (g *stage) Reach(context.Context, *SuiteSpec, *SuiteSystem) error { return nil }
+func (g *stage) Describe(sys *SuiteSystem, st *SuiteStrategy) string   { return sys.Name + " " + st.Name }
 
 func (g *stage) Start(_ context.Context, sys *SuiteSystem, st *SuiteStrategy, _ string) (SuiteServer, error) {
 	g.starts = append(g.starts, sys.Name+" "+st.Name)
@@ -271,6 +272,10 @@ func TestResumeMistakes(t *testing.T) {
 	write("result_20260101_000000.json", `{"schema":"respbench/suite","version":1,"systems":[{"name":"other","strategies":[]}]}`)
 	if _, _, err := ResumeSuite(detail); err == nil || !strings.Contains(err.Error(), "is not a result of") {
 		t.Errorf("another suite's result: %v", err)
+	}
+	write("result_20260101_000000.json", `{"schema":"respbench/suite","version":1,"systems":[],"parameters":[{"name":"ROUNDS","value":"9"},{"name":"REQ","value":"7"}]}`)
+	if _, _, err := ResumeSuite(detail); err == nil || !strings.HasSuffix(err.Error(), ": REQ is 7 there and 500 here") {
+		t.Errorf("a suite file that was changed: %v", err)
 	}
 }
 

@@ -80,6 +80,9 @@ func KVMatrix(allocators []string, setCmd, getCmd string, port int) SuiteSystem 
 	return sys
 }
 
+// redisProgram is the real server when none is named.
+const redisProgram = "redis-server"
+
 // redisSave is the save line that redis-server has when nobody sets one.
 const redisSave = "3600 1 300 100 60 10000"
 

@@ -83,7 +83,7 @@ func (f *suiteReader) top(n *yaml.Node) error {
 		{"rest", f.span(&s.Rest, 0)},
 		{"retries", fileInt(f, &s.Retries, 0, maxRetries)},
 		{"ready", f.span(&s.Ready, 1)},
-		{"seed", fileInt(f, &s.Seed, 0, math.MaxInt64)},
+		{"seed", f.seed(&s.Seed)},
 		{"clients", fileInt(f, &s.Clients, 1, MaxClients)},
 		{"threads", fileInt(f, &s.Threads, 1, MaxThreads)},
 		{"pipeline", fileInt(f, &s.Pipeline, 1, math.MaxInt32)},
@@ -145,6 +145,9 @@ func (f *suiteReader) system(n *yaml.Node) error {
 			})
 		}},
 	})
+	if s.Server == ServerRedis && s.Program == "" {
+		s.Program = redisProgram
+	}
 	f.spec.Systems = append(f.spec.Systems, s)
 	f.systems, f.strategies = append(f.systems, n), append(f.strategies, places)
 	return err
@@ -188,8 +191,9 @@ func (f *suiteReader) syntaxError(err error) error {
 	return fmt.Errorf("%s: %s", f.name, plainYAML.Replace(err.Error()))
 }
 
-// plainYAML takes the library's name out of its messages.
-var plainYAML = strings.NewReplacer("go-yaml load error: ", "", "yaml: ", "")
+// plainYAML takes the library's inside out of its messages.
+var plainYAML = strings.NewReplacer("go-yaml load error: ", "", "yaml: ", "", "construct errors: ", "", "<unknown position>: ", "",
+	"expected single document, found multiple", "must be a single document: there is a second one behind a line ---")
 
 func (f *suiteReader) errorAt(n *yaml.Node, format string, args ...any) error {
 	return f.errorOn(n.Line, n.Column, format, args...)

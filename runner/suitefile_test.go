@@ -34,7 +34,7 @@ func builtInSuite(t *testing.T) SuiteSpec {
 // What --print-file prints is read back the same, and is valid.
 func TestSuiteFileRoundTrip(t *testing.T) {
 	s := builtInSuite(t)
-	s.Title, s.Lang, s.Dir, s.Engine, s.Rest = "a: title, with #", "zh", "/var/lib/x y", "gnet", 1500*time.Millisecond
+	s.Title, s.Lang, s.Dir, s.Engine, s.Rest, s.Seed = "a: title, with #", "zh", "/var/lib/x y", "gnet", 1500*time.Millisecond, 1<<64-1
 	var b bytes.Buffer
 	if err := WriteSuite(&b, &s); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,11 @@ func TestSuiteFileMistakes(t *testing.T) {
 		{"rounds: 2\nrounds: 3", `^f.yaml:2:1: key "rounds" is there twice`},
 		{"rest: 10 parsecs", `^f.yaml:1:7: "10 parsecs" must be a time`},
 		{"a:\n\tb: 1", "^f.yaml:2:1: .*\n    2 \\| \tb: 1\n"},
-		{"rounds: 3\n---\nrounds: 4", `^f.yaml: .*single document`},
+		{"rounds: 3\n---\nrounds: 4", `^f.yaml: must be a single document: there is a second one behind a line ---$`},
+		{"ready: 0", `^f.yaml:1:8: "0" must be a time above 0`},
+		{"seed: 18446744073709551616", `^f.yaml:1:7: "18446744073709551616" must be a whole number from 0 to`},
+		{system + "  - name: x\n    settings: {fsync: maybe}", `^f.yaml:5:5: strategy "x": fsync "maybe": must be one of no, everysec, always`},
+		{"systems:\n- name: a\n  server: redis\n  port: 7000\n  strategies: [{name: x}]", `^f.yaml:2:3: system "a": only server: kvstore has a port; a redis gets a free one`},
 		{"- a", `^f.yaml:1:1: the suite must be lines of key: value`},
 		{"workloads: 3", `^f.yaml:1:12: workloads must be a list`},
 		{"workloads:\n- name: a\n  op: delete", `^f.yaml:3:7: "delete" must be one of set, get, mixed`},
@@ -110,6 +114,9 @@ systems:
 	}
 	st := s.Systems[0].Strategies[0]
 	want := map[string]string{"save": "", "appendonly": "no", "maxmemory": "010", "hz": "1.10", "loglevel": "notice"}
+	if p := s.Systems[0].Program; p != "redis-server" {
+		t.Errorf("program %q, where none is named", p)
+	}
 	if s.Rounds != 1000 || s.Seed != 1e6 || st.Name != "no" || !reflect.DeepEqual(st.Settings, want) {
 		t.Errorf("rounds %d, seed %d, strategy %q, settings %q", s.Rounds, s.Seed, st.Name, st.Settings)
 	}

@@ -134,6 +134,18 @@ func fileInt[T int | int64 | uint64](f *suiteReader, p *T, low, high int64) func
 	}
 }
 
+// seed takes all 64 bits.
+func (f *suiteReader) seed(p *uint64) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		v, _ := f.scalar(n)
+		if whole, err := strconv.ParseUint(v, 10, 64); err == nil {
+			*p = whole
+			return nil
+		}
+		return fileInt(f, p, 0, math.MaxInt64)(n) // 1e6, 1_000, and the message
+	}
+}
+
 // span takes a time: seconds, or a number with its unit.
 func (f *suiteReader) span(p *time.Duration, low time.Duration) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
@@ -143,8 +155,11 @@ func (f *suiteReader) span(p *time.Duration, low time.Duration) func(*yaml.Node)
 			text += "s"
 		}
 		d, err := time.ParseDuration(text)
-		if err != nil || d < low {
+		switch {
+		case err != nil || d < 0:
 			return f.errorAt(n, "%q must be a time, such as 1s or 500ms", v)
+		case d < low:
+			return f.errorAt(n, "%q must be a time above 0", v)
 		}
 		*p = d
 		return nil

@@ -91,9 +91,19 @@ func ReadSuiteFile(path string, base SuiteSpec) (*SuiteSpec, error) {
 	return ReadSuite(r, path, base)
 }
 
-// fits checks that the result is of this suite.
+// mayChange are the parameters that a suite file may be given before it is gone on with: they change no round.
+var mayChange = []string{"ROUNDS", "RETRIES"}
+
+// fits checks that the result is of this suite, and measured in the same way.
 func (f *SuiteFiles) fits(spec *SuiteSpec) error {
 	other := fmt.Errorf("%s is not a result of %s", f.Path(fileResult), f.Path(fileSuite))
+	for _, now := range spec.parameters() {
+		for _, was := range f.earlier.Parameters {
+			if was.Name == now.Name && was.Value != now.Value && !slices.Contains(mayChange, now.Name) {
+				return fmt.Errorf("%w: %s is %s there and %s here", other, now.Name, was.Value, now.Value)
+			}
+		}
+	}
 	if len(f.earlier.Systems) > len(spec.Systems) {
 		return other
 	}
@@ -135,8 +145,20 @@ func (f *SuiteFiles) dropIncomplete() {
 		}
 	}
 	f.earlier.Interrupted = false
-	f.earlier.Notes = append(f.earlier.Notes, "this run was interrupted and gone on with")
+	f.earlier.Notes = append(f.earlier.Notes, "this run was gone on with (--resume) after it had ended before its time, or with failed rounds")
 	f.earlier.Notes = slices.Compact(f.earlier.Notes)
+}
+
+// complete is the number of measurements that are there already.
+func (f *SuiteFiles) complete() (n int) {
+	for _, sys := range f.earlier.Systems {
+		for _, st := range sys.Strategies {
+			for _, m := range st.Modes {
+				n += len(m.Rounds)
+			}
+		}
+	}
+	return n
 }
 
 func (f *SuiteFiles) failures(cell string, number int, warmup bool) []string {

@@ -102,6 +102,53 @@ func (b *suiteBench) close() {
 	b.session.watch.close()
 }
 
+// ReachServer waits until a running server answers as a suite would measure it, so that a wrong address or password shows
+// before the first round. The error is one line and does not name the system: whoever asks knows it.
+func ReachServer(ctx context.Context, spec *SuiteSpec, sys *SuiteSystem) error {
+	err := reachServer(ctx, spec, sys)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return errors.New(oneLineOf(err))
+	}
+	return nil
+}
+
+func reachServer(ctx context.Context, spec *SuiteSpec, sys *SuiteSystem) error {
+	host, port, err := sys.hostPort()
+	if err != nil {
+		return err
+	}
+	o := spec.options(&spec.Workloads[0], sys)
+	o.Target.Host, o.Target.Port = host, port
+	s := &session{o: &o, io: IO{Stdout: io.Discard, Stderr: io.Discard}}
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	if err := s.awaitServer(ctx); err != nil {
+		return notReady(err, spec.Ready)
+	}
+	c, err := s.openControl(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	v, err := c.do("PING")
+	if err == nil {
+		err = nodeError(s.ep, v)
+	}
+	return err
+}
+
+// notReady says how long a server was waited for, in the suite's terms and not in those of --wait.
+func notReady(err error, waited time.Duration) error {
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	return fmt.Errorf("the server was not ready after %v: %w", waited.Round(time.Millisecond), err)
+}
+
 // await waits until the server answers PING, in vain when it ends before.
 func (b *suiteBench) await(ctx context.Context, server SuiteServer) error {
 	alive, cancel := context.WithCancel(ctx)
@@ -115,7 +162,6 @@ func (b *suiteBench) await(ctx context.Context, server SuiteServer) error {
 			}
 		}()
 	}
-	began := netpoll.Now()
 	err := b.session.awaitServer(alive)
 	switch {
 	case err == nil || ctx.Err() != nil:
@@ -123,7 +169,7 @@ func (b *suiteBench) await(ctx context.Context, server SuiteServer) error {
 	case alive.Err() != nil:
 		return errors.New("the server did not start")
 	}
-	return fmt.Errorf("the server was not ready after %v: %w", time.Duration(netpoll.Now()-began).Round(time.Second), err)
+	return notReady(err, b.session.o.Load.Wait)
 }
 
 // readBack asks the server how it is set, and refuses to measure one that is not set as the strategy says.

@@ -97,7 +97,8 @@ func (s *SuiteSpec) Validate() error {
 		{s.Rounds < 1 || s.Rounds > math.MaxInt32, fmt.Sprintf("rounds %d: must be 1 to %d", s.Rounds, math.MaxInt32)},
 		{s.Warmup < 0 || s.Warmup > math.MaxInt32, fmt.Sprintf("warmup %d: must be 0 to %d", s.Warmup, math.MaxInt32)},
 		{s.Retries < 0 || s.Retries > maxRetries, fmt.Sprintf("retries %d: must be 0 to %d", s.Retries, maxRetries)},
-		{s.Rest < 0 || s.Ready <= 0, "rest must be at least 0 and ready above it"},
+		{s.Rest < 0, fmt.Sprintf("rest %v: must be at least 0", s.Rest)},
+		{s.Ready <= 0, fmt.Sprintf("ready %v: must be above 0", s.Ready)},
 		{s.Out == "", "out must name a folder"},
 		{len(s.Workloads) == 0, "there is no workload: name at least one"},
 		{len(s.Systems) == 0, "there is no system to measure: name at least one"},
@@ -180,6 +181,8 @@ func (s *SuiteSystem) fault() string {
 		return fmt.Sprintf("system %q: only a running server has an address", s.Name)
 	case s.Server != ServerRedis && s.Program != "":
 		return fmt.Sprintf("system %q: only server: redis has a program", s.Name)
+	case s.Server != ServerKVStore && s.Port != 0:
+		return fmt.Sprintf("system %q: only server: kvstore has a port; a redis gets a free one, a running server has an address", s.Name)
 	case s.Port < 0 || s.Port > 65535:
 		return fmt.Sprintf("system %q: port %d: must be 0 (a free one) to 65535", s.Name, s.Port)
 	case !oneWord(s.SetCmd) || !oneWord(s.GetCmd):
@@ -199,10 +202,15 @@ func oneWord(s string) bool {
 // suiteOwn are settings that the suite itself decides.
 var suiteOwn = []string{"port", "dir", "bind", "daemonize", "unixsocket", "requirepass", "pidfile", "supervised", "tls-port", "host"}
 
-var (
-	serveSettings = []string{"persistence", "fsync", "allocator"}
-	settingForm   = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
-)
+// serveSettings are those of kvstore, and what they may be.
+var serveSettings = []struct {
+	name   string
+	values []string
+}{
+	{"persistence", []string{"none", "incremental"}}, {"fsync", []string{"no", "everysec", "always"}}, {"allocator", []string{"mypool", "malloc"}},
+}
+
+var settingForm = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
 func (s *SuiteSystem) strategyFault(st *SuiteStrategy) string {
 	if st.Name == "" {
@@ -212,8 +220,10 @@ func (s *SuiteSystem) strategyFault(st *SuiteStrategy) string {
 		switch {
 		case s.Server == ServerRunning:
 			return fmt.Sprintf("strategy %q: a running server keeps its settings", st.Name)
-		case s.Server == ServerKVStore && !slices.Contains(serveSettings, key):
-			return fmt.Sprintf("strategy %q: kvstore has no setting %q: there are %s", st.Name, key, strings.Join(serveSettings, ", "))
+		case s.Server == ServerKVStore:
+			if fault := serveFault(key, st.Settings[key]); fault != "" {
+				return fmt.Sprintf("strategy %q: %s", st.Name, fault)
+			}
 		case slices.Contains(suiteOwn, key):
 			return fmt.Sprintf("strategy %q: setting %q is the suite's own", st.Name, key)
 		case !settingForm.MatchString(key):
@@ -221,6 +231,21 @@ func (s *SuiteSystem) strategyFault(st *SuiteStrategy) string {
 		}
 	}
 	return ""
+}
+
+// serveFault is what is wrong with a setting of kvstore.
+func serveFault(key, value string) string {
+	var names []string
+	for _, s := range serveSettings {
+		if s.name == key && slices.Contains(s.values, value) {
+			return ""
+		}
+		if s.name == key {
+			return fmt.Sprintf("%s %q: must be one of %s", key, value, strings.Join(s.values, ", "))
+		}
+		names = append(names, s.name)
+	}
+	return fmt.Sprintf("kvstore has no setting %q: there are %s", key, strings.Join(names, ", "))
 }
 
 // keys are the names of the settings in a fixed order.

@@ -26,7 +26,7 @@ type compareFlags struct {
 }
 
 func newCompareCommand() *cobra.Command {
-	var f compareFlags
+	f := compareFlags{runs: 10}
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Tell whether B is faster than A",
@@ -40,8 +40,8 @@ func newCompareCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.IntVar(&f.runs, "runs", 10, "runs of each, when A and B are options")
-	fs.DurationVar(&f.rest, "rest", 0, "pause between two runs")
+	intVar(fs, &f.runs, "runs", "", "runs of each, when A and B are options")
+	fs.Var(strictTime{&f.rest}, "rest", "pause between two runs")
 	fs.StringVar(&f.slower, "fail-if-slower", "", "exit code 5 when B's throughput is lower by more than this, beyond chance (3%)")
 	return cmd
 }

@@ -55,7 +55,7 @@ var scriptVariables = []struct{ variable, flag string }{
 var besideFile = []string{"file", "dry-run", "print-file", "rounds", "warmup", "rest", "retries", "ready", "seed", "clients", "threads", "pipeline", "engine", "out", "dir", "lang", "title"}
 
 func newSuiteCommand() *cobra.Command {
-	f := &suiteFlags{spec: runner.DefaultSuite()}
+	f := &suiteFlags{spec: runner.DefaultSuite(), setRatio: benchSetRatio, kvPort: 8888}
 	cmd := &cobra.Command{
 		Use:   "suite",
 		Short: "Measure servers by strategy, in rounds",
@@ -78,27 +78,27 @@ func newSuiteCommand() *cobra.Command {
 func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	s := &f.spec
 	fs.SortFlags = false
-	fs.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each strategy and mode (ROUNDS)")
+	intVar(fs, &s.Rounds, "rounds", "", "rounds of each strategy and mode (ROUNDS)")
 	fs.VarP(&f.requests, "requests", "n", "requests of a round (REQ, default 1000000); also set=N,get=N")
 	fs.VarP(&f.keyspace, "keyspace", "r", "keys of a round (KEYSPACE, default 1000000); also set=N,get=N")
-	fs.IntVarP(&s.Pipeline, "pipeline", "P", s.Pipeline, "requests in flight on a connection (PIPE)")
+	intVar(fs, &s.Pipeline, "pipeline", "P", "requests in flight on a connection (PIPE)")
 	fs.VarP(&f.valueSize, "value-size", "d", "bytes of a value (VSIZE, default 32); also set=N,get=N")
-	fs.IntVar(&s.Retries, "retries", s.Retries, "further attempts at a round that failed (RETRIES)")
-	fs.Uint64Var(&s.Seed, "seed", s.Seed, "a base: round n has seed + n (SEED)")
-	fs.IntVarP(&s.Clients, "clients", "c", s.Clients, "parallel connections")
-	fs.IntVar(&s.Threads, "threads", s.Threads, "event loops of the client")
+	intVar(fs, &s.Retries, "retries", "", "further attempts at a round that failed (RETRIES)")
+	fs.Var(strictSeed{&s.Seed}, "seed", "a base: round n has seed + n (SEED)")
+	intVar(fs, &s.Clients, "clients", "c", "parallel connections")
+	intVar(fs, &s.Threads, "threads", "", "event loops of the client")
 	fs.StringSliceVar(&f.modes, "modes", []string{"set", "get"}, "set, get (the keyspace is written before), mixed")
-	fs.IntVar(&f.setRatio, "set-ratio", benchSetRatio, "percent of writes in mode mixed")
+	intVar(fs, &f.setRatio, "set-ratio", "", "percent of writes in mode mixed")
 	fs.StringVar(&f.keyDist, "key-dist", "", "uniform, zipf:S, gaussian:SD, sequential or hotspot:K%:O%")
 	fs.BoolVar(&f.verify, "verify-get", true, "compare every byte read with what the key must hold")
-	fs.IntVar(&s.Warmup, "warmup", s.Warmup, "rounds before the first that count nowhere")
-	fs.DurationVar(&s.Rest, "rest", s.Rest, "pause between two measurements")
-	fs.DurationVar(&s.Ready, "ready", s.Ready, "how long a server may take until it answers; not measured")
+	intVar(fs, &s.Warmup, "warmup", "", "rounds before the first that count nowhere")
+	fs.Var(strictTime{&s.Rest}, "rest", "pause between two measurements")
+	fs.Var(strictTime{&s.Ready}, "ready", "how long a server may take until it answers; not measured")
 	fs.BoolVar(&f.kvstore, "kvstore", true, "measure kvstore")
 	fs.StringSliceVar(&f.strategies, "strategies", runner.DefaultKVStrategies, "of kvstore; there is persist_always as well")
 	fs.StringVar(&f.matrix, "matrix", "", "persistence×allocator (or persistencexallocator): kvstore's older tables")
 	fs.StringVar(&f.allocator, "allocator", "mypool", "of kvstore: mypool or malloc (ALLOC)")
-	fs.IntVar(&f.kvPort, "kv-port", 8888, "port for kvstore, 0 for a free one (KV_PORT)")
+	intVar(fs, &f.kvPort, "kv-port", "", "port for kvstore, 0 for a free one (KV_PORT)")
 	fs.StringVar(&f.setCmd, "set-cmd", "RSET", "kvstore's write (SET_CMD); when given, of --target too")
 	fs.StringVar(&f.getCmd, "get-cmd", "RGET", "kvstore's read (GET_CMD); when given, of --target too")
 	fs.BoolVar(&f.redis, "redis", false, "measure redis-server and valkey-server, those that are in PATH")
@@ -130,13 +130,13 @@ func (f *suiteFlags) run(cmd *cobra.Command) error {
 	case f.printFile:
 		return runner.WriteSuite(stdout, spec)
 	case f.dryRun:
-		return runner.PlanSuite(stdout, spec, suiteServers{}, files)
+		return runner.PlanSuite(stdout, spec, suiteServers{f.file}, files)
 	}
 	// A reader of our output that goes away must not take hours of rounds with it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	spec.Password = os.Getenv(passwordVariable)
 	io := runner.IO{Stdout: stdout, Stderr: stderr, Log: newLog(stderr, "warn"), Terminal: isTerminal(stderr)}
-	result, err := runner.RunSuite(cmd.Context(), spec, suiteServers{}, files, commandOf(cmd), io)
+	result, err := runner.RunSuite(cmd.Context(), spec, suiteServers{f.file}, files, commandOf(cmd), io)
 	if result == nil {
 		return err
 	}
@@ -249,11 +249,12 @@ func (f *suiteFlags) fromFile(fs *pflag.FlagSet) (*runner.SuiteSpec, error) {
 	return s, nil
 }
 
-// fromVariables gives flags that were not typed the values of the script's variables.
+// fromVariables gives flags that were not typed the values of the script's variables. An empty one is as good as none,
+// as in a script that says ${ROUNDS:-5}.
 func fromVariables(fs *pflag.FlagSet) error {
 	for _, v := range scriptVariables {
-		value, ok := os.LookupEnv(v.variable)
-		if !ok || fs.Changed(v.flag) {
+		value := os.Getenv(v.variable)
+		if value == "" || fs.Changed(v.flag) {
 			continue
 		}
 		if err := fs.Set(v.flag, value); err != nil {

@@ -63,7 +63,7 @@ func TestSuiteServerDies(t *testing.T) {
 	o, out := smallSuite(t, append(redisAlone(redis, "none"), "--rounds", "3", "--retries", "0", "-n", "40000")...)
 	o.check(t, want{1, `none \(save "", appendonly no\) +set +[0-9.]+ +failed +[0-9.]+ `,
 		`round 2/3, redis none set: attempt 1 of 1 failed: .*the server ended: exit status 7: out of memory$`})
-	o.check(t, want{1, "", `^1 rounds failed: see .*report_\d+_\d+\.md$`})
+	o.check(t, want{1, "", `^1 round failed: see .*report_\d+_\d+\.md \(respbench suite --resume .*hash_bench_detail_\d+_\d+\.csv tries again\)$`})
 	if got := out.statuses(); !slices.Equal(got, []string{"1 ok", "2 failed", "3 ok"}) {
 		t.Errorf("rounds %v", got)
 	}
@@ -169,6 +169,8 @@ func TestSuiteInterrupted(t *testing.T) {
 			t.Error("the report is not marked")
 		}
 		out.noLitter()
+		o.check(t, want{c.code, "", `^interrupted; respbench suite --resume .*hash_bench_detail_\d+_\d+\.csv goes on$`})
+		respbench(t, "suite", "--dry-run", "--resume", out.path("report_*.md")).check(t, want{0, `^[234] of them are there already$`, ""})
 		start(t, suiteLimit, nil, "suite", "--resume", out.path("report_*.md")).end().check(t, want{0, `Rounds: 5 of each`, ""})
 		if got := out.statuses(); !slices.Equal(got, []string{"1 ok", "2 ok", "3 ok", "4 ok", "5 ok"}) || out.result().Interrupted {
 			t.Errorf("after --resume: rounds %v", got)

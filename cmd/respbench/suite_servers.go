@@ -25,12 +25,18 @@ import (
 // and the others are bound to our own end (startBound).
 
 // suiteServers is runner.SuiteServers.
-type suiteServers struct{}
+type suiteServers struct {
+	file string // the suite file that names the programs; empty: --redis-server does
+}
 
 // Check looks for what would fail in the same way in every round.
-func (suiteServers) Check(sys *runner.SuiteSystem) error {
+func (s suiteServers) Check(sys *runner.SuiteSystem) error {
 	if sys.Server == runner.ServerRedis {
-		return checkRedis(sys.Program)
+		name := "--redis-server " + sys.Program
+		if s.file != "" {
+			name = fmt.Sprintf("%s: system %q: program %s", s.file, sys.Name, sys.Program)
+		}
+		return checkRedis(name, sys.Program)
 	}
 	if sys.Server == runner.ServerKVStore && sys.Port > 0 {
 		ln, err := net.Listen("tcp", net.JoinHostPort(defaultHost, strconv.Itoa(sys.Port)))
@@ -56,11 +62,20 @@ var redisVersionLine = regexp.MustCompile(`(?i)^(redis|valkey) server v=`)
 
 const versionLimit = 5 * time.Second
 
-// checkRedis refuses a program that is not there or is none of the servers that we know how to start.
-func checkRedis(program string) error {
+// Reach asks a server that runs already.
+func (suiteServers) Reach(ctx context.Context, spec *runner.SuiteSpec, sys *runner.SuiteSystem) error {
+	if err := runner.ReachServer(ctx, spec, sys); err != nil {
+		return fmt.Errorf("%s at %s: %w", sys.Name, sys.Address, err)
+	}
+	return nil
+}
+
+// checkRedis refuses a program that is not there or is none of the servers that we know how to start. name is what it is
+// called in messages.
+func checkRedis(name, program string) error {
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return fmt.Errorf("--redis-server %s: %w", program, errors.Unwrap(err))
+		return fmt.Errorf("%s: %w", name, errors.Unwrap(err))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
 	defer cancel()
@@ -72,7 +87,7 @@ func checkRedis(program string) error {
 		if said == "" && err != nil {
 			said = err.Error()
 		}
-		return fmt.Errorf("--redis-server %s is neither redis-server nor valkey-server: to --version it said %q", program, said)
+		return fmt.Errorf("%s is neither redis-server nor valkey-server: to --version it said %q", name, said)
 	}
 	return nil
 }

@@ -229,6 +229,10 @@ func TestSuiteVariables(t *testing.T) {
 		t.Errorf("read back\n%s\nprinted\n%s", again.stdout, o.stdout)
 	}
 	respbench(t, "suite", "--file", file, "--rounds", "2", "--print-file").check(t, want2(0, `^rounds: 2$`))
+	t.Setenv("ROUNDS", "")
+	t.Setenv("SET_CMD", "")
+	t.Setenv("PIPE", "010")
+	respbench(t, "suite", "--print-file").check(t, want2(0, `(?s)rounds: 5$.*pipeline: 10$.*set-cmd: RSET$`))
 	t.Setenv("REQ", "1e6")
 	respbench(t, "suite", "--print-file").check(t, want{1, "!.", `^respbench: the variable REQ="1e6" stands for --requests: must be a whole number, or one for each mode: set=N,get=N \(see respbench suite --help\)$`})
 }
@@ -256,7 +260,7 @@ func TestSuiteMistakes(t *testing.T) {
 	for _, c := range []struct{ args, stderr string }{
 		{"--rounds -1", `^respbench: rounds -1: must be 1 to 2147483647 \(see respbench suite --help\)$`},
 		{"--rounds 0", `rounds 0: must be`},
-		{"--rounds x", `^respbench: invalid value "x" for --rounds: must be a number of the right size`},
+		{"--rounds x", `^respbench: invalid value "x" for --rounds: must be a whole number \(see`},
 		{"--nosuch", `^respbench: unknown option "--nosuch" \(see respbench suite --help\)$`},
 		{"--redis-server /nonexistent/redis-server", `^--redis-server /nonexistent/redis-server: (stat .*: )?no such file or directory$`},
 		{"--redis-server true", `^--redis-server true is neither redis-server nor valkey-server: to --version it said ".*"$`},
@@ -267,6 +271,10 @@ func TestSuiteMistakes(t *testing.T) {
 		{"--keyspace put=3", `--keyspace names the mode "put", which is not measured`},
 		{"--matrix a", `must be persistence×allocator`},
 		{"--strategies persist_maybe", `there is no strategy "persist_maybe" of kvstore: there are persist_no, `},
+		{"--kvstore=false --ready 200ms --target gone=127.0.0.1:1", `^gone at 127.0.0.1:1: the server was not ready after 200ms: Could not connect to Redis at 127.0.0.1:1: Connection refused$`},
+		{"--rounds 0x5", `^respbench: invalid value "0x5" for --rounds: must be a whole number \(see`},
+		{"--rest -1", `^respbench: invalid value "-1" for --rest: must be seconds`},
+		{"--ready 0", `^respbench: ready 0s: must be above 0 \(see`},
 		{"--target here", `invalid value "here" for --target: must be NAME=HOST:PORT`},
 		{"--kvstore=false", `there is no system to measure`},
 		{"--modes delete", `must be set, get or mixed`},
@@ -312,12 +320,18 @@ func TestSuiteTarget(t *testing.T) {
 	if len(prefixes) != 4 {
 		t.Errorf("prefixes %v, want one for each mode and round", prefixes)
 	}
+	locked := useRedis(t, "--requirepass", "sekret")
+	o, out := smallSuite(t, "--kvstore=false", "--target", "locked=127.0.0.1:"+locked.port)
+	o.check(t, want{1, "!.", `^locked at 127.0.0.1:\d+: .*NOAUTH Authentication required\.$`})
+	if _, err := os.Stat(out.dir); err == nil {
+		t.Error("files were made for a server that refuses us")
+	}
 	s := useFake(t, "loading:500")
 	o, _ = smallSuite(t, "--kvstore=false", "--target", "late=127.0.0.1:"+s.port(), "--rounds", "1", "--warmup", "0", "--retries", "0", "--modes", "set", "-n", "200")
 	o.check(t, want{0, `late`, ""})
 	s = useFake(t, "loading:60000")
 	o, _ = smallSuite(t, "--kvstore=false", "--target", "never=127.0.0.1:"+s.port(), "--rounds", "1", "--warmup", "0", "--retries", "0", "--modes", "set", "--ready", "300ms")
-	o.check(t, want{1, `failed`, `attempt 1 of 1 failed: the server was not ready after .*LOADING`})
+	o.check(t, want{1, "!.", `^never at 127.0.0.1:\d+: the server was not ready after 300ms: .*LOADING`})
 }
 
 // C90: reads of keys that nobody wrote are shown as misses.
@@ -332,7 +346,7 @@ systems: [{name: kv, server: kvstore, strategies: [{name: plain}]}]
 		t.Fatal(err)
 	}
 	o := respbench(t, "suite", "--file", file, "--out", filepath.Join(t.TempDir(), "out"))
-	o.check(t, want{0, `^  plain +nothing +1000 +100\.00% +n/a `, ""})
+	o.check(t, want{0, `^  plain +nothing +1000 +[0-9.]+ +100\.00% +n/a `, ""})
 }
 
 // C180: nobody reads what we print, and the suite goes on to its end.
