@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"respbench/netpoll"
@@ -23,6 +24,10 @@ func (s *session) probeCluster(ctx context.Context) (err error) {
 			return fmt.Errorf("Could not connect to Redis at %w", *err)
 		}
 		node, err := s.probeNode(ctx, n.endpoint.Load())
+		var refused *tlsError
+		if errors.As(err, &refused) && n.addr != s.ep.Name {
+			refused.node = n.addr
+		}
 		if err != nil {
 			return err
 		}

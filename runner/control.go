@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -22,7 +23,8 @@ type control struct {
 	stop  func() bool // detaches the connection from the run's context, which closes it
 	limit time.Duration
 	buf   []byte
-	held  int // bytes of buf that are received and not yet used
+	held  int  // bytes of buf that are received and not yet used
+	heard bool // something has come
 	value protocol.ValueParser
 }
 
@@ -113,6 +115,7 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 		if err != nil {
 			return v, c.lost(err, args[0])
 		}
+		c.heard = true
 		c.held += n
 	}
 }
@@ -121,6 +124,12 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 func (c *control) lost(err error, command string) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("Error: no reply from %s to %s within %v (--connect-timeout)", c.name, command, c.limit)
+	}
+	if isAlert(err) {
+		return &tlsError{cause: err}
+	}
+	if _, secured := c.conn.(*tls.Conn); !secured && !c.heard {
+		return fmt.Errorf("%w%s", lostError(err), wantsTLS)
 	}
 	return lostError(err)
 }
@@ -163,12 +172,16 @@ func (s *session) config(ctx context.Context, c *control, ep *netpoll.Endpoint) 
 	var got [2]string
 	for i, name := range []string{"save", "appendonly"} {
 		v, err := c.do("CONFIG", "GET", name)
+		var refused *tlsError
 		switch {
+		case errors.As(err, &refused):
+			return conf, err
 		case err == nil && isError(v) && (strings.HasPrefix(v.Str, "NOAUTH") || strings.HasPrefix(v.Str, "WRONGPASS")):
 			return conf, nodeError(ep, v)
 		case ctx.Err() != nil:
 			return conf, context.Cause(ctx)
 		case err != nil || isError(v) || len(v.Elems) != 2:
+			s.mute = s.mute || !c.heard
 			fmt.Fprintln(s.io.Stderr, errNoConfig)
 			return conf, nil
 		}

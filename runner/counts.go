@@ -50,6 +50,13 @@ func (e *errorCounts) room(text string) string {
 	return text
 }
 
+func (e errorCounts) total() (n int64) {
+	for _, k := range e {
+		n += k
+	}
+	return n
+}
+
 func (e errorCounts) sorted() []report.Count {
 	list := make([]report.Count, 0, len(e))
 	for text, n := range e {

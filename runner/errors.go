@@ -40,12 +40,20 @@ func unasked(isError bool, text string) error {
 	return errNoRequest
 }
 
+// A port with TLS answers a plain command with an alert, whose record begins with this byte, or closes the connection.
+const (
+	tlsAlertByte = `"\x15"`
+	wantsTLS     = ": does the port want --tls?"
+)
+
 // lostError words the end of a connection in mid-run as redis-benchmark does.
 func lostError(err error) error {
 	var syntax *protocol.SyntaxError
 	switch {
 	case errors.Is(err, io.EOF):
 		return errors.New("Error: Server closed the connection")
+	case errors.As(err, &syntax) && syntax.Offset == 0 && strings.Contains(syntax.Msg, tlsAlertByte):
+		return fmt.Errorf("Error: %w%s", syntax, wantsTLS)
 	case errors.As(err, &syntax):
 		return fmt.Errorf("Error: %w", syntax)
 	}
@@ -63,7 +71,7 @@ func plainError(err error) string {
 	}
 	var op *net.OpError
 	if errors.As(err, &op) {
-		if op.Op == "remote error" { // crypto/tls
+		if isAlert(err) {
 			return "TLS alert from the server: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
 		}
 		return sentence(op.Err.Error())

@@ -78,6 +78,7 @@ type session struct {
 	tls     *tls.Config // nil: plain TCP
 	cluster *cluster    // nil without --cluster
 	server  report.Server
+	mute    bool // it closed the connection without a word when it was asked for its configuration
 	env     report.Environment
 	watch   *serverWatch // nil when nothing shows what it sees
 	judged  bool         // a verdict is wanted whatever is printed
@@ -181,7 +182,7 @@ func (s *session) reserveProcessors() {
 func connectError(ep *netpoll.Endpoint, err error) error {
 	var hs *netpoll.HandshakeError
 	if errors.As(err, &hs) {
-		return &tlsError{hs.Err}
+		return &tlsError{cause: hs.Err}
 	}
 	text := plainError(err)
 	if errors.Is(err, syscall.EADDRNOTAVAIL) {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -38,13 +39,22 @@ func (t *TLSOptions) Config() (*tls.Config, error) {
 	}
 	if t.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-		if err != nil {
+		switch {
+		case err != nil && isEncrypted(t.Key):
+			return nil, fmt.Errorf("--key %s: the key is encrypted, and there is no way to give its passphrase (openssl pkey -in FILE -out PLAIN decrypts it)", t.Key)
+		case err != nil:
 			return nil, fmt.Errorf("--cert %s, --key %s: %w", t.Cert, t.Key, err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	c.CipherSuites, err = cipherSuites(t.Ciphers)
 	return c, err
+}
+
+// isEncrypted knows the two forms of OpenSSL: PKCS #8, and the older one that says so in a header.
+func isEncrypted(path string) bool {
+	text, err := os.ReadFile(path)
+	return err == nil && bytes.Contains(text, []byte("ENCRYPTED"))
 }
 
 // roots are the authorities of --cacert and --cacertdir together; nil means the system's.
@@ -126,10 +136,24 @@ func (s *session) secured(ctx context.Context, conn net.Conn, ep *netpoll.Endpoi
 }
 
 // tlsError is a handshake that failed, in redis-benchmark's words.
-type tlsError struct{ cause error }
+type tlsError struct {
+	cause error
+	node  string // a node that the cluster named; empty: the server that the user named
+}
 
 func (e *tlsError) Error() string {
-	return "Could not negotiate a TLS connection: " + tlsReason(e.cause)
+	text := "Could not negotiate a TLS connection: " + tlsReason(e.cause)
+	if e.node != "" {
+		text += fmt.Sprintf(" (node %s, as the cluster names it: without \"tls-cluster yes\" nodes name their ports without TLS)", e.node)
+	}
+	return text
+}
+
+// isAlert tells the other end's refusal from what is wrong here. With TLS 1.3 it comes after the handshake, since the
+// client is done before the server has judged its certificate.
+func isAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
 }
 
 func tlsReason(err error) string {
@@ -148,6 +172,8 @@ func tlsReason(err error) string {
 		return "no answer within the time of --connect-timeout: a port without TLS says nothing"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the server closed the connection"
+	case isAlert(err) && strings.HasSuffix(err.Error(), "certificate required"):
+		return plainError(err) + " (--cert and --key name the client's)"
 	}
 	return plainError(err)
 }

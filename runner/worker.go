@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -252,8 +253,23 @@ func (w *worker) Closed(conn netpoll.Conn, err error) {
 			w.r.fail(w.dialError(c, err))
 		}
 	default:
-		w.r.fail(lostError(err))
+		w.r.fail(w.lost(c, err))
 	}
+}
+
+// lost words the end of a connection, with what may be its cause: the port's language, or an error reply before.
+func (w *worker) lost(c *client, err error) error {
+	err = lostError(err)
+	if node := w.nodeName(c); node != "" {
+		err = fmt.Errorf("%w (node %s)", err, node)
+	}
+	if w.r.mute && w.r.tls == nil && w.bytesIn == 0 {
+		err = fmt.Errorf("%w%s", err, wantsTLS)
+	}
+	if list := w.errors.sorted(); len(list) > 0 {
+		err = fmt.Errorf("%w; error replies before that: %d, most often %s", err, w.errors.total(), report.OneLine(list[0].Text))
+	}
+	return err
 }
 
 // Tick begins the load when every loop is ready, passes the boundaries that are due and looks for

@@ -446,6 +446,17 @@ func TestClusterPassword(t *testing.T) {
 	respbench(t, "-p", port, "--cluster", "-n", "300", "-q", "-t", "set").check(t, want{code: 1, stdout: "!" + qRow, stderr: `NOAUTH`})
 }
 
+// Nodes that have a port with TLS, and name the other one.
+func TestClusterNamesPlainPorts(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	a.issue("127.0.0.1")
+	c := useCluster(t, 1, 0, "--tls-port", ownTLSPort, "--tls-cert-file", a.path("127.0.0.1.pem"), "--tls-key-file", a.path("127.0.0.1.key"),
+		"--tls-ca-cert-file", a.path("ca.pem"), "--tls-auth-clients", "no")
+	respbench(t, "-p", c.nodes[0].tlsPort, "--cluster", "--tls", "--cacert", a.path("ca.pem"), "--connect-timeout", "300ms", "-q", "-t", "set").
+		check(t, bad(`^Could not negotiate a TLS connection: no answer .*\(node 127\.0\.0\.1:`+c.nodes[0].port+`, as the cluster names it: without "tls-cluster yes" `))
+}
+
 // The nodes have a plain port and one with TLS: only the latter is used.
 func TestClusterTLS(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,8 @@ func TestConnectionsThatFail(t *testing.T) {
 		{"C23 closed in a pipeline", "closeafter:5", "-c 2 -P 8 -n 40 -t set", bad(`^Error: Server closed the connection$`)},
 		{"C35 reply and close together", "lastfin:1", "-c 1 -n 1 -t set", good("SET")},
 		{"C35 the same with reconnect", "lastfin:1", "-c 1 -n 3 -k 0 -t set", want{0, `^SET: [0-9.]+ ` + qRow, "^WARNING: Keepalive"}},
+		{"an error reply is the reason", "errfin", "-c 1 -n 20 --on-error count -t set", bad(`^Error: (Server closed the connection|Connection reset by peer); error replies before that: 1, most often ERR too bad$`)},
+		{"a TLS alert in plain", "alert", loadOf20, bad(`^Error: Protocol error, got "\\x15" as reply type byte \(byte 0\): does the port want --tls\?$`)},
 		{"AUTH is not answered", "authsilent", "-a pw --connect-timeout 300ms -c 2 -n 4 -t set", bad(`^Error: no reply from 127\.0\.0\.1:\d+ to AUTH within 300ms \(--connect-timeout\)$`)},
 		{"no such source address", "ok", "--source 192.0.2.1 -c 2 -n 4 -t set", bad(`source address 192\.0\.2\.1 is none of this machine's$`)},
 		{"never answers", "silent", "--timeout 300ms -c 2 -n 4 -t set", bad(`^Error: .*(imed out|imeout)`)},

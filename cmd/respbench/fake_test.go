@@ -113,6 +113,13 @@ func newFake(spec string) (fake, error) {
 		f.load = each(closeAfter(number, true))
 	case "lastfin":
 		f.load = each(replyAndClose(number))
+	case "errfin":
+		f.load = each(func(c *fakeConn, _ []string, _ int) error {
+			c.send("-ERR too bad\r\n")
+			return io.EOF
+		})
+	case "alert": // a port with TLS, to which a plain command is no hello
+		f.greeting, f.hangUp = "\x15\x03\x03\x00\x02\x02\x46", true
 	case "silent":
 		f.load = func(*fakeConn, [][]string, int) error { return nil }
 	case "noread":

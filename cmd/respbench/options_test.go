@@ -242,6 +242,7 @@ func TestWarnings(t *testing.T) {
 		{"-k 0", "WARNING: Keepalive disabled. You probably need 'echo 1 > /proc/sys/net/ipv4/tcp_tw_reuse' for Linux and " +
 			"'sudo sysctl -w net.inet.tcp.msl=1000' for Mac OS X in order to use a lot of clients/requests\n"},
 		{"--cacert x", "WARNING: Option --cacert is ignored without --tls.\n"},
+		{"--insecure", "WARNING: Option --insecure is ignored without --tls.\n"},
 		{"--rfr all", "WARNING: Option --rfr is ignored without --cluster.\n"},
 		{"--sequential", "WARNING: Option --sequential is ignored without -r.\n"},
 		{"--maxdocs 3 ping", "WARNING: Option --maxdocs is ignored without --dataset.\n"},
@@ -252,7 +253,7 @@ func TestWarnings(t *testing.T) {
 		{"--dataset d.csv", "WARNING: Option --dataset is ignored without a command.\n"},
 		{"-r 1000000000001", "WARNING: Too many keys for the 12 digits of __rand_int__, limiting -r to 1000000000000.\n"},
 		{"-d 2000000000", "WARNING: Data size 2000000000 is out of range, using 1073741824.\n"},
-		{"-q", ""},
+		{"-q", ""}, {"--rps 100 --arrival poisson", ""}, {"--rps 100:1s --arrival poisson", ""},
 	} {
 		if p := parse(t, strings.Fields(c.argv)...); !p.ran || p.stderr != c.say {
 			t.Errorf("%q: ran %v, stderr %q, want %q", c.argv, p.ran, p.stderr, c.say)

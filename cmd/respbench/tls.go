@@ -10,11 +10,14 @@ func (s *settings) checkTLS() error {
 		}
 		return nil
 	}
-	for _, o := range []struct{ name, value string }{
-		{"--sni", t.ServerName}, {"--cacert", t.CACert}, {"--cacertdir", t.CACertDir},
-		{"--cert", t.Cert}, {"--key", t.Key}, {"--tls-ciphers", t.Ciphers},
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"--sni", t.ServerName != ""}, {"--cacert", t.CACert != ""}, {"--cacertdir", t.CACertDir != ""},
+		{"--insecure", t.Insecure}, {"--cert", t.Cert != ""}, {"--key", t.Key != ""}, {"--tls-ciphers", t.Ciphers != ""},
 	} {
-		if o.value != "" {
+		if o.given {
 			s.warn("Option %s is ignored without --tls.", o.name)
 		}
 	}

@@ -80,6 +80,18 @@ func TestTLSToPlainPort(t *testing.T) {
 	}
 }
 
+// The other way round: a TLS port resets who speaks plainly to it.
+func TestPlainToTLSPort(t *testing.T) {
+	a := newAuthority(t)
+	a.issue("localhost")
+	s := useTLSFake(t, a.config("localhost"), nil)
+	for _, args := range []string{"-t set", "-a pw -t set", "--mode set", "--cluster -t set"} {
+		for _, engine := range engines() {
+			respbench(t, append(strings.Fields(args), "-p", s.port(), "-q", "--engine", engine)...).check(t, bad(`does the port want --tls\?$`))
+		}
+	}
+}
+
 // awaitClients waits until the server has so many connections.
 func awaitClients(t testing.TB, r *redisServer, n int) {
 	t.Helper()
@@ -247,7 +259,7 @@ func TestTLSClientCertificate(t *testing.T) {
 	for _, engine := range engines() {
 		base := []string{"--tls", "--cacert", a.path("ca.pem"), "-p", port, "-c", "4", "-n", "100", "-q", "-t", "set", "--engine", engine}
 		respbench(t, append(base, "--cert", a.path("client.pem"), "--key", a.path("client.key"))...).check(t, good("SET"))
-		respbench(t, base...).check(t, bad(`TLS`))
+		respbench(t, base...).check(t, want{1, "!" + qRow, `\ACould not negotiate a TLS connection: TLS alert from the server: certificate required \(--cert and --key name the client's\)\n\z`})
 		respbench(t, append(base, "-I")...).check(t, want{1, "", `TLS`})
 	}
 	if n := r.calls("set"); n != 100*len(engines()) {
@@ -260,7 +272,9 @@ func TestTLSFiles(t *testing.T) {
 	a := newAuthority(t)
 	a.issue("client")
 	a.issue("another")
+	writeFile(t, a.path("secret.key"), "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n")
 	for _, c := range []struct{ args, say string }{
+		{"--cert CLIENT.pem --key " + a.path("secret.key"), `--key .*secret\.key: the key is encrypted`},
 		{"--cert CLIENT.pem --key ANOTHER.key", `--cert .*client\.pem, --key .*another\.key: .*does not match`},
 		{"--cert CLIENT.key --key CLIENT.key", `--cert .*client\.key`},
 		{"--cert /nope --key CLIENT.key", `--cert /nope.*no such file`},
