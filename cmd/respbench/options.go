@@ -179,7 +179,7 @@ func (s *settings) warnIgnored() {
 		{classic && c.MaxDocs > 0 && c.Dataset == "", "--maxdocs", "--dataset"},
 		{classic && c.Dataset != "" && len(c.Command) == 0, "--dataset", "a command"},
 		{classic && s.readStdin && len(c.Command) == 0, "-x", "a command"},
-		{o.Load.Poisson && len(o.Load.Schedule) == 0, "--arrival", "--rps"},
+		{o.Load.Poisson && o.Load.Rate.PerSecond == 0 && len(o.Load.Schedule) == 0, "--arrival", "--rps"},
 		{len(o.Load.CPUs) > 0 && o.Load.Engine == "gnet", "--cpu", "--engine epoll"},
 		{o.Load.Spin > 0 && o.Load.Engine == "gnet", "--spin-us", "--engine epoll"},
 	} {
