@@ -112,12 +112,15 @@ type infoRow struct {
 var infoRows = []infoRow{
 	{"total_commands_processed", true}, {"keyspace_hits", true}, {"keyspace_misses", true},
 	{"evicted_keys", true}, {"expired_keys", true}, {"total_error_replies", false},
-	{"total_connections_received", false}, {"rejected_connections", false},
-	{"used_memory", true}, {"used_memory_rss", false}, {"used_cpu_user", true}, {"used_cpu_sys", true},
+	{connectionsReceived, false}, {"rejected_connections", false},
+	{"used_memory", true}, {"used_memory_rss", true}, {"used_cpu_user", true}, {"used_cpu_sys", true},
 	{"total_forks", false}, {"rdb_saves", false}, {"aof_rewrites", false},
 }
 
-const commandsProcessed = "total_commands_processed"
+const (
+	commandsProcessed   = "total_commands_processed"
+	connectionsReceived = "total_connections_received"
+)
 
 // infoDeltas are the changes from before to after. own is how many commands we sent beside the load in
 // between; ops are the commands of the load.

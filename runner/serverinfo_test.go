@@ -147,3 +147,20 @@ func TestInfoOfSeveralNodes(t *testing.T) {
 		t.Errorf("%q", sum["cmdstat_get"])
 	}
 }
+
+// A server may tell how many connections it has received before it gets to accept the last ones of the round, which
+// are open and wait: they were received before the measured part.
+func TestConnectionsThatWaitToBeAccepted(t *testing.T) {
+	after := infoFields{connectionsReceived: "62"}
+	for opened, want := range map[string]float64{"11": 1, "": 50} { // one is somebody else's; not asked: as the server tells
+		rw := &roundWatch{r: &round{load: Load{Clients: 50}}}
+		if opened != "" {
+			rw.opened = infoFields{connectionsReceived: opened}
+		}
+		before := infoFields{connectionsReceived: "12"}
+		rw.countConnections(before)
+		if list := infoDeltas(before, after, 0, nil); len(list) != 1 || list[0].Value != want {
+			t.Errorf("opened %q: %+v, want %v connections", opened, list, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -126,6 +127,7 @@ func (w *serverWatch) moment() moment {
 type roundWatch struct {
 	*serverWatch
 	r             *round
+	opened        infoFields // INFO before the round's connections were opened; nil when it is not needed
 	before, after moment
 	start, began  chan struct{}
 	finish, ended chan struct{}
@@ -139,6 +141,9 @@ func (w *serverWatch) watchRound(r *round) *roundWatch {
 	}
 	rw := &roundWatch{serverWatch: w, r: r, start: make(chan struct{}), began: make(chan struct{}),
 		finish: make(chan struct{}), ended: make(chan struct{})}
+	if r.load.Warmup == 0 && !r.target.Cluster {
+		rw.opened = w.info("stats")
+	}
 	r.onMeasured = func(wait bool) {
 		close(rw.start)
 		if wait {
@@ -209,6 +214,7 @@ func (rw *roundWatch) complete(res *report.Result) serverLoad {
 		if before.info["run_id"] != after.info["run_id"] {
 			res.Notes = append(res.Notes, "the server was started anew during the round: its figures are left out")
 		} else {
+			rw.countConnections(before.info)
 			res.Server.Deltas = infoDeltas(before.info, after.info, after.own-before.own, rw.r.plan.Ops())
 			rw.noteOthers(res)
 		}
@@ -218,6 +224,14 @@ func (rw *roundWatch) complete(res *report.Result) serverLoad {
 		rw.note = ""
 	}
 	return load
+}
+
+// countConnections puts right how many connections the server had received when the measured part began: all of the round
+// were open then, but a server accepts them when it gets to it, and may have told its count before.
+func (rw *roundWatch) countConnections(before infoFields) {
+	if was, ok := rw.opened.number(connectionsReceived); ok {
+		before[connectionsReceived] = strconv.FormatFloat(was+float64(rw.r.load.Clients), 'f', -1, 64)
+	}
 }
 
 // othersLeast is how many commands beyond ours are worth a note: set-up commands of connections are

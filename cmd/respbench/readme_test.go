@@ -99,10 +99,10 @@ func smaller(args []string) []string {
 }
 
 // figures are what differs from run to run: numbers with their units. variable are the rows that are there or not
-// as the figures have it: those of the distribution, of INFO's fields (a name and a number), of the verdict and notes.
+// as the figures have it: those of the distribution, of the verdict and notes.
 var (
-	figures  = regexp.MustCompile(`[-+]?\d[\d.]*( ?(us|ms|s|kB|MB|GB|B|%)\b)?%?`)
-	variable = regexp.MustCompile(`(?m)^(.*(cumulative count|verdict:|late starts|note:|warning:).*| *\w+( calls| usec_per_call)? +[-\d.]+)\n`)
+	figures  = regexp.MustCompile(`[-+]?\d[\d.]*( ?(us|ms|s|[KMG]B|B|%)\b)?%?`)
+	variable = regexp.MustCompile(`(?m)^(.*(cumulative count|verdict:|late starts|note:|warning:).*)\n`)
 )
 
 // sameShape compares the lines that are there whatever the machine does.
