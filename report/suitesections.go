@@ -30,7 +30,7 @@ func suiteSections(s, before *SuiteResult, t texts) []section {
 		sys := &s.Systems[i]
 		cells := sys.cells()
 		all = append(all,
-			section{head: t.f("conclusions") + ": " + sys.Name, list: systemConclusions(sys, cells, t)},
+			section{head: t.f("conclusions") + t.f("colon") + sys.Name, list: systemConclusions(sys, cells, t)},
 			chartSection(sys, cells, t), rawSection(sys, cells, t), trimmedSection(sys, cells, t),
 			overheadSection(sys, cells, t), spreadSection(sys, cells, t), latencySection(sys, cells, t), repliesSection(sys, cells, t),
 		)
@@ -46,27 +46,39 @@ func suiteSections(s, before *SuiteResult, t texts) []section {
 
 func suiteHead(s *SuiteResult, t texts) section {
 	list := []string{
-		t.f("started") + ": " + s.Started.Format("2006-01-02 15:04:05"),
-		t.f("elapsed") + ": " + s.Elapsed.Round(time.Second).String(),
-		t.f("rounds") + ": " + t.f("rounds of each", s.Rounds),
+		t.f("started") + t.f("colon") + s.Started.Format("2006-01-02 15:04:05"),
+		t.f("elapsed") + t.f("colon") + s.Elapsed.Round(time.Second).String(),
+		t.f("rounds") + t.f("colon") + t.f("rounds of each", s.Rounds),
 	}
 	var params []string
 	for _, p := range s.Parameters {
 		params = append(params, p.Name+"="+p.Value)
 	}
 	if len(params) > 0 {
-		list = append(list, t.f("parameters")+": "+strings.Join(params, " "))
+		list = append(list, t.f("parameters")+t.f("colon")+strings.Join(params, " "))
 	}
 	var servers []string
 	for _, sys := range s.Systems {
-		servers = append(servers, strings.TrimSpace(sys.Name+": "+sys.Software+" "+sys.Version))
+		servers = append(servers, sys.described())
 	}
-	list = append(list, t.f("versions")+": "+strings.Join(servers, "; "), t.f("rule", TrimFrom))
+	list = append(list, t.f("versions")+t.f("colon")+strings.Join(servers, "; "), t.f("rule", TrimFrom))
 	sec := section{list: list}
 	if s.Interrupted {
 		sec.text = []string{t.f("interrupted")}
 	}
 	return sec
+}
+
+// described is a system with what it says of itself and the commands that were measured.
+func (s *System) described() string {
+	text := s.Name
+	if s.Software != "" {
+		text += ": " + strings.TrimSpace(s.Software+" "+s.Version)
+	}
+	if s.SetCmd != "" && s.GetCmd != "" {
+		text += " (" + s.SetCmd + "/" + s.GetCmd + ")"
+	}
+	return text
 }
 
 // label is a strategy as tables show it: "persist_no (incremental, fsync no)".

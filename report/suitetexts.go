@@ -31,6 +31,7 @@ func (t texts) f(key string, args ...any) string {
 
 // words is the one table of texts: key, English, Chinese. Verbs stand in the same order in both.
 var words = map[string][2]string{
+	"colon":          {": ", "："},
 	"started":        {"Started", "开始时间"},
 	"elapsed":        {"Duration", "总耗时"},
 	"parameters":     {"Parameters", "参数"},
