@@ -69,14 +69,19 @@ func TestRateOutOfReach(t *testing.T) {
 	}
 }
 
-// Steps end when they say so, whatever -n would allow, and the loops offer them together.
+// Steps end when they say so, whatever -n would allow, and the loops offer them together. What was due is the schedule's
+// alone; on a busy machine some of it may find no free connection before the end, and that is accounted for.
 func TestScheduleEnds(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, always("+OK\r\n"))
 	steps := []RateStep{{100, 100, 300 * time.Millisecond}, {200, 400, 200 * time.Millisecond}}
 	res := measure(t, s.ln.Addr().String(), Load{Clients: 4, Threads: 2, Schedule: steps, Requests: unlimited})
-	if math.Abs(float64(res.Requests)-90) > 1 || res.Elapsed < 500*time.Millisecond || math.Abs(res.Pacing.Offered-180) > 3 {
-		t.Errorf("%d requests in %v, %+v, want 90 in 0.5 s", res.Requests, res.Elapsed, res.Pacing)
+	p := res.Pacing
+	if p.Due != 90 || p.Offered != 180 || res.Elapsed < 500*time.Millisecond {
+		t.Errorf("%d due in %v, %+v, want 90 in 0.5 s", p.Due, res.Elapsed, p)
+	}
+	if res.Requests != p.Due-p.Unstarted || int(res.Requests) != s.count() {
+		t.Errorf("%d requests, %d at the server, %+v", res.Requests, s.count(), p)
 	}
 	if res.Asked != 0 {
 		t.Errorf("asked for %d requests, though the schedule decides", res.Asked)
