@@ -196,6 +196,7 @@ func (o *Options) Validate() error {
 		{l.Pipeline < 1, fmt.Sprintf("invalid -P %d: must be at least 1", l.Pipeline)},
 		{l.Requests < 1 && l.Duration == 0, fmt.Sprintf("invalid -n %d: must be at least 1", l.Requests)},
 		{t.MPTCP && t.Socket != "", "--mptcp is for TCP: it does not go with -s"},
+		{len(t.Sources) > 0 && t.Socket != "", "--source is for TCP: it does not go with -s"},
 		{t.TLS.Cert != "" && t.TLS.Key == "", "--cert needs --key"},
 		{t.TLS.Key != "" && t.TLS.Cert == "", "--key needs --cert"},
 		{o.Output.Quiet && o.Output.CSV && o.Mode == Bench, "-q and --csv do not go together"},

@@ -87,18 +87,23 @@ type prefix struct {
 
 // newRound takes what all rounds of the session have in common.
 func (s *session) newRound(plan *workload.Plan) *round {
-	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep, tls: s.tls, mute: s.mute,
+	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep, tls: s.tls, mute: s.mute, sources: s.o.Target.sources(),
 		cluster: s.cluster, prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine, seed: s.o.Seed,
 		schedule: newSchedule(&s.o.Load), unit: uint64(plan.Unit()), interval: s.o.Output.Interval}
 	if r.load.Requests == 0 { // a duration decides
 		r.load.Requests = unlimited
 	}
-	for _, a := range s.o.Target.Sources {
+	return r
+}
+
+// sources are the addresses to connect from.
+func (t *Target) sources() (list []netip.Addr) {
+	for _, a := range t.Sources {
 		if ip, err := netip.ParseAddr(a); err == nil { // checked with the options
-			r.sources = append(r.sources, ip)
+			list = append(list, ip)
 		}
 	}
-	return r
+	return list
 }
 
 func (s *session) logLine(text string) { s.io.Log.Warn().Msg(text) }

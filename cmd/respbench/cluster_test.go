@@ -166,7 +166,7 @@ func TestCluster(t *testing.T) {
 	for _, x := range []struct {
 		name string
 		test func(*testing.T, *redisCluster)
-	}{{"exact", answersExactly}, {"few clients", needsClients}, {"output", printsNodes}, {"resharding", losesNothing}} {
+	}{{"exact", answersExactly}, {"few clients", needsClients}, {"output", printsNodes}, {"idle", idles}, {"resharding", losesNothing}} {
 		t.Run(x.name, func(t *testing.T) {
 			c.t = t
 			x.test(t, c)
@@ -251,6 +251,17 @@ func printsNodes(t *testing.T, c *redisCluster) {
 	respbench(t, "-p", port, "--cluster", "-n", "30", "-t", "set", "--csv").check(t, want{stdout: `\A"test","rps"`})
 	respbench(t, "-p", port, "--cluster", "-n", "30", "-q", "SET", "k:{tag}").
 		check(t, want{code: 1, stderr: `^Error from server 127\.0\.0\.1:\d+: ERR wrong number of arguments`})
+}
+
+// idles opens connections alone: to all nodes, not to the one that was named.
+func idles(t *testing.T, c *redisCluster) {
+	for _, engine := range engines() {
+		p := start(t, time.Minute, nil, "-p", c.nodes[0].port, "--cluster", "-I", "-c", "6", "--engine", engine)
+		c.await(`connected_clients:3\r`, "INFO clients", c.nodes...) // two, and the one that asks
+		p.Process.Signal(syscall.SIGINT)
+		p.end().check(t, want{code: 130, stdout: `\ACluster has 3 master nodes:\n(?s:.*)\nCreating 6 idle connections`})
+		c.await(`connected_clients:1\r`, "INFO clients", c.nodes...)
+	}
 }
 
 // move moves a slot with its keys, as redis-cli does.

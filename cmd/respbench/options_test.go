@@ -200,7 +200,7 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 		{"--n 5", `there is no option "--n"; did you mean -n?`},
 		{"-p", `Invalid option "-p" or option argument missing: -p needs a value`}, {"--host", `: --host needs a value`}, {"-qn", `: -n needs a value`},
 		{"-h -p 33", `invalid host "-p"`}, {"-h 127.0.0.1:33", `with the port in -p: -h 127.0.0.1 -p 33`}, {"-h [::1]:33", `-h ::1 -p 33`},
-		{"-h redis://x", `a URI goes to -u`}, {"--mptcp -s /x", `--mptcp is for TCP`},
+		{"-h redis://x", `a URI goes to -u`}, {"--mptcp -s /x", `--mptcp is for TCP`}, {"--source 127.0.0.1 -s /x", `--source is for TCP`},
 		{"-t nosuch", `invalid tests "nosuch" for -t: there are `}, {"-t ,", `for -t`}, {"-t=", `for -t`},
 		{"--mode set -t set", `-t does not go with --mode`}, {"-t get --requests 5", `-t does not go with --requests`},
 		{"--requests 5 ping", `the command "ping" does not go with --requests`}, {"--mode set -l", `-l does not go with --mode`},
