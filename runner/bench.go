@@ -98,8 +98,12 @@ func (s *session) benchSpec() (spec workload.BenchOptions, err error) {
 // benchPlan makes the plan of the mode, or of the user's weighted commands.
 func (s *session) benchPlan(spec workload.BenchOptions) (*workload.Plan, error) {
 	if mix := s.o.Bench.Mix; len(mix) > 0 {
-		return workload.Mix(mix, workload.MixOptions{Keyspace: spec.Keyspace, Dist: spec.Dist, Size: spec.Size,
+		p, err := workload.Mix(mix, workload.MixOptions{Keyspace: spec.Keyspace, Dist: spec.Dist, Size: spec.Size,
 			Compressible: spec.Compressible, KeyPrefix: spec.KeyPrefix, Seed: spec.Seed, Cluster: s.o.Target.Cluster})
+		if err != nil {
+			return nil, err
+		}
+		return p, oneReplyEach(p, s.o.Target.RESP3)
 	}
 	return workload.Bench(spec)
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -62,9 +63,9 @@ func (s *session) testOptions() (opt workload.TestOptions, err error) {
 	c := &s.o.Classic
 	opt = workload.TestOptions{Random: c.Random, Keyspace: c.Keyspace, DataSize: c.DataSize, Seed: s.o.Seed,
 		Cluster: s.o.Target.Cluster, Sequential: c.Sequential, NumFunctions: c.NumFunctions, NumFcallKeys: c.NumFcallKeys}
-	if c.Dataset != "" {
+	if c.Dataset != "" && len(c.Command) > 0 {
 		if opt.Dataset, err = readDataset(c.Dataset, c.MaxDocs); err != nil {
-			return opt, fmt.Errorf("--dataset %s: %w", c.Dataset, err)
+			return opt, fmt.Errorf("--dataset %s: %w", report.OneLine(c.Dataset), err)
 		}
 	}
 	return opt, nil
@@ -78,7 +79,7 @@ func (s *session) plans(opt workload.TestOptions) ([]*workload.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []*workload.Plan{p}, nil
+		return []*workload.Plan{p}, oneReplyEach(p, s.o.Target.RESP3)
 	}
 	plans, unknown := workload.Suite(c.Tests, opt)
 	if len(unknown) > 0 {
@@ -95,7 +96,7 @@ func (s *session) plans(opt workload.TestOptions) ([]*workload.Plan, error) {
 func readDataset(path string, maxRows int64) (*workload.Dataset, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, errors.Unwrap(err) // without the path, which the caller names
 	}
 	defer f.Close()
 	comma := ','

@@ -51,6 +51,28 @@ func bad(message string) want { return want{1, "!" + qRow, message} }
 
 const loadOf20 = "-c 2 -n 20 -t set"
 
+// Commands that are not answered by one reply are refused before anything is sent.
+func TestOneReplyEach(t *testing.T) {
+	s := useFake(t, "ok")
+	for _, c := range []struct{ args, say string }{
+		{"SUBSCRIBE a b c", `^SUBSCRIBE cannot be measured: it is answered once for each channel, and one reply is awaited \(name one channel\)$`},
+		{"-3 subscribe a", `^SUBSCRIBE cannot be measured: with RESP3 \(-3\) it is answered by push messages`},
+		{"PING ; punsubscribe a b", `^PUNSUBSCRIBE cannot be measured: `},
+		{"MONITOR", `^MONITOR cannot be measured: it makes the connection a stream`},
+		{"psync ? -1", `^PSYNC cannot be measured: `},
+		{"CLIENT REPLY SKIP", `^CLIENT REPLY cannot be measured: it keeps the server from answering$`},
+		{"--mode mixed --mix 1:MONITOR", `^MONITOR cannot be measured: `},
+	} {
+		respbench(t, append([]string{"-p", s.port(), "-q", "-n", "10"}, strings.Fields(c.args)...)...).check(t, bad(c.say))
+	}
+	if n := len(s.order); n != 0 {
+		t.Errorf("%d connections were made", n)
+	}
+	for _, args := range []string{"subscribe a", "-3 publish a b", "client reply on", "client id"} {
+		respbench(t, append([]string{"-p", s.port(), "-q", "-n", "10"}, strings.Fields(args)...)...).check(t, want{0, qRow, "!."})
+	}
+}
+
 func TestReplies(t *testing.T) {
 	set := good("SET")
 	runFakeCases(t, []fakeCase{
