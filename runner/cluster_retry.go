@@ -5,6 +5,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"respbench/netpoll"
 	"respbench/report"
@@ -76,8 +77,8 @@ func (w *worker) tryAgain(c *client, group []flight, red redirect, text string) 
 		group[i].tries = tries
 		group[i].flags &^= asking
 	}
-	if limit := w.r.load.Timeout; limit > 0 && now-group[0].sentNs > int64(limit) {
-		return &serverError{fmt.Sprintf("%s (after %d tries in %v, --timeout)", text, tries, limit), w.nodeName(c)}
+	if limit, option := w.retryLimit(red); limit > 0 && now-group[0].sentNs > int64(limit) {
+		return &serverError{fmt.Sprintf("%s (after %d tries in %v, %s)", text, tries, limit, option), w.nodeName(c)}
 	}
 	rt := w.router
 	pause := pauseBefore(int(tries))
@@ -102,6 +103,17 @@ func (w *worker) tryAgain(c *client, group []flight, red redirect, text string) 
 	}
 	rt.pause(group, now+int64(max(pause, firstPause)))
 	return nil
+}
+
+// retryLimit is how long a request is tried again, and the option that says so. A cluster that has been down from the
+// beginning is not in the middle of a failover, which takes longer: as a server that refuses, it is not waited for long.
+func (w *worker) retryLimit(red redirect) (time.Duration, string) {
+	limit, connect := w.r.load.Timeout, w.r.load.ConnectTimeout
+	answered := w.lastNs > 0 || w.warmed > 0
+	if red.kind == clusterDown && !answered && connect > 0 && connect < limit {
+		return connect, "--connect-timeout"
+	}
+	return limit, "--timeout"
 }
 
 // named is the node of a MOVED or ASK. Without a host it is on the host of the node that sent it.
