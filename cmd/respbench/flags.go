@@ -176,7 +176,7 @@ func explainInvalid(e *pflag.InvalidValueError, rows []row) error {
 		if errors.As(cause, &number) {
 			cause = errors.New("must be a number of the right size")
 		}
-		return usagef("invalid value %q for %s: %s", e.GetValue(), dashed(name), cause)
+		return usagef("invalid value %s for %s: %s", quoted(e.GetValue()), dashed(name), cause)
 	}
 	var plain *usageError
 	if errors.As(e.Unwrap(), &plain) {
@@ -189,7 +189,16 @@ func explainInvalid(e *pflag.InvalidValueError, rows []row) error {
 	if noun == "" {
 		noun = "value"
 	}
-	return usagef("invalid %s %q for %s: %s", noun, e.GetValue(), r.typed(), e.Unwrap())
+	return usagef("invalid %s %s for %s: %s", noun, quoted(e.GetValue()), r.typed(), e.Unwrap())
+}
+
+// quoted is a value in a message, cut so that what is wrong with it stays in sight.
+func quoted(value string) string {
+	const most = 100
+	if len(value) > most {
+		value = value[:most] + "..."
+	}
+	return strconv.Quote(value)
 }
 
 func find(rows []row, name string) *row {

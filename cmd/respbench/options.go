@@ -92,10 +92,17 @@ func (s *settings) takeTests() error {
 	}
 	list := strings.Join(known, ", ")
 	if len(s.opts.Classic.Tests) == 0 {
-		return usagef("invalid tests %q for -t: there are %s", s.tests, list)
+		return usagef("invalid tests %s for -t: there are %s", quoted(s.tests), list)
 	}
-	for _, name := range unknown {
-		s.warn("Unknown test %q is ignored. There are: %s.", name, list)
+	for i, name := range unknown {
+		unknown[i] = quoted(name)
+	}
+	switch len(unknown) {
+	case 0:
+	case 1:
+		s.warn("Unknown test %s is ignored. There are: %s.", unknown[0], list)
+	default:
+		s.warn("Unknown tests %s are ignored. There are: %s.", strings.Join(unknown, ", "), list)
 	}
 	return nil
 }

@@ -144,6 +144,7 @@ func TestOptionsAreUnderstood(t *testing.T) {
 		{"--source 127.0.0.2,::1", func(o o) any { return o.Target.Sources }, []string{"127.0.0.2", "::1"}},
 		{"--on-error count", func(o o) any { return o.Load.OnError }, runner.CountErrors},
 		{"--mode set --on-error stop", func(o o) any { return o.Load.OnError }, runner.StopOnError},
+		{"--json - --hdr -", func(o o) any { return o.Output.JSON + o.Output.HDR }, "--"},
 		{"--assert p99<2ms --assert errors==0", func(o o) any { return o.Output.Assert }, []string{"p99<2ms", "errors==0"}},
 		{"", func(o o) any { return o.Output.ServerInfo }, true},
 		{"-q", func(o o) any { return o.Output.ServerInfo }, false},
@@ -197,6 +198,11 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 		{"--verify", `did you mean --verify-get?`},
 		{"-host x", `Invalid option "-host" or option argument missing: there is no option "-host"; did you mean --host?`}, {"-mode set", `did you mean --mode?`}, {"-csv", `did you mean --csv?`},
 		{"-q -dbnum 3", `did you mean --dbnum?`}, {"-port=5", `did you mean --port?`},
+		{"--json --csv -q", `invalid file "--csv" for --json: must not begin with a dash; is the value missing?`}, {"-s -q", `for -s`},
+		{"--user -a x", `for --user`}, {"--set-cmd --get-cmd RGET", `invalid command "--get-cmd" for --set-cmd`}, {"--dataset -x ping", `for --dataset`},
+		{"--json r --hdr r", `--json and --hdr need a file each`},
+		{"-n " + strings.Repeat("9", 500), `99..." for -n: must be a whole number, at least 1 (see respbench --help)`},
+		{"-t " + strings.Repeat("a,", 500), `a,..." for -t: there are ping_inline, `},
 		{"--n 5", `there is no option "--n"; did you mean -n?`},
 		{"-p", `Invalid option "-p" or option argument missing: -p needs a value`}, {"--host", `: --host needs a value`}, {"-qn", `: -n needs a value`},
 		{"-h -p 33", `invalid host "-p"`}, {"-h 127.0.0.1:33", `with the port in -p: -h 127.0.0.1 -p 33`}, {"-h [::1]:33", `-h ::1 -p 33`},
@@ -262,6 +268,10 @@ func TestWarnings(t *testing.T) {
 	p := parse(t, "-t", "set,nosuch")
 	if !strings.HasPrefix(p.stderr, `WARNING: Unknown test "nosuch" is ignored. There are: ping`) {
 		t.Errorf("stderr %q does not name the unknown test and the known ones", p.stderr)
+	}
+	p = parse(t, "-t", "set,x,y")
+	if !strings.HasPrefix(p.stderr, `WARNING: Unknown tests "x", "y" are ignored. There are: ping`) || strings.Count(p.stderr, "\n") != 1 {
+		t.Errorf("two unknown tests: stderr %q", p.stderr)
 	}
 }
 

@@ -47,7 +47,7 @@ func (s *settings) setOnError(v string) error {
 func commandName(p *string) func(string) error {
 	return func(v string) error {
 		blank := strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r > '~' })
-		if v == "" || blank || strings.Contains(v, "__") {
+		if v == "" || v[0] == '-' || blank || strings.Contains(v, "__") {
 			return errors.New("must be one word, such as SET")
 		}
 		*p = v

@@ -85,11 +85,14 @@ func unsigned(p *uint64, given *bool) func(string) error {
 	}
 }
 
-// text sets a string that must not be empty.
+// text sets a name or a path. `--json --csv` is a forgotten path, not a file called "--csv".
 func text(p *string) func(string) error {
 	return func(s string) error {
-		if s == "" {
+		switch {
+		case s == "":
 			return errors.New("must not be empty")
+		case s[0] == '-' && s != "-":
+			return errors.New("must not begin with a dash; is the value missing?")
 		}
 		*p = s
 		return nil

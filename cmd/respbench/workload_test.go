@@ -67,7 +67,9 @@ func TestDataset(t *testing.T) {
 	if n, got := integer(t, r.ask("DBSIZE")), r.ask("GET k:4"); n != 5 || got != "$2\r\nn4\r\n" {
 		t.Errorf("%d keys, k:4 is %q", n, got)
 	}
-	respbench(t, "-p", r.port, "--dataset", "/no/such/file", "-n", "5", "set", "k:__field:id__", "v").check(t, want{1, "", `^--dataset /no/such/file: `})
+	respbench(t, "-p", r.port, "--dataset", "/no/such/file", "-n", "5", "set", "k:__field:id__", "v").
+		check(t, want{1, "", `^--dataset /no/such/file: no such file or directory$`})
+	respbench(t, "-p", r.port, "--dataset", "/no/such/file", "-n", "5", "-t", "set", "-q").check(t, want{0, qRow, `^WARNING: Option --dataset is ignored without a command\.$`})
 }
 
 // valkey-benchmark's sequences: every command counts as a request, and -n is exact.
