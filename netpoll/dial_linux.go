@@ -141,7 +141,7 @@ func bindSource(fd int, src netip.Addr, family int) error {
 	}
 	sa, f := sockaddr(netip.AddrPortFrom(src, 0))
 	if f != family {
-		return fmt.Errorf("source address %v does not fit the server's address family", src)
+		return familyError(src)
 	}
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
 		return os.NewSyscallError("setsockopt IP_BIND_ADDRESS_NO_PORT", err)

@@ -201,6 +201,10 @@ func dialEndpoint(ctx context.Context, d Dial) (net.Conn, error) {
 	}
 	err := errors.New("no address")
 	for _, a := range d.Endpoint.Addrs {
+		if d.Source.IsValid() && d.Source.Is4() != a.Addr().Unmap().Is4() {
+			err = familyError(d.Source)
+			continue
+		}
 		var nc net.Conn
 		if nc, err = nd.DialContext(ctx, "tcp", a.String()); err == nil {
 			return nc, nil

@@ -410,6 +410,18 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: %+v, %v", row.host, e, err)
 		}
 	}
+	for host, addr := range map[string]string{"0": "0.0.0.0", "127.1": "127.0.0.1", "2130706433": "127.0.0.1", "0x7f.0.0.1": "127.0.0.1",
+		"10.0X102": "10.0.1.2", "010.1.258": "8.1.1.2", "1.2.3.04": "1.2.3.4"} {
+		e, err := Resolve(context.Background(), host, 1)
+		if err != nil || len(e.Addrs) != 1 || e.Addrs[0].Addr().String() != addr {
+			t.Errorf("%s: %+v, %v; want %s", host, e, err, addr)
+		}
+	}
+	for _, host := range []string{"", ".", "1.", "256.1.1.1", "1.2.3.256", "1.2.3.4.5", "4294967296", "0b1", "1_0", "0x", "-1", "08", "beef", "1.2.65536"} {
+		if ip, err := inetAton(host); err == nil {
+			t.Errorf("%q is %v", host, ip)
+		}
+	}
 	if _, err := Resolve(context.Background(), "no.such.host.invalid", 1); err == nil {
 		t.Error("a name that cannot exist resolved")
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 )
 
 // Endpoint is a server's name and every address it resolved to, in the order to be tried.
@@ -24,7 +25,11 @@ const maxUnixPath = 107
 // Resolve looks host up once.
 func Resolve(ctx context.Context, host string, port int) (*Endpoint, error) {
 	e := &Endpoint{Name: net.JoinHostPort(host, strconv.Itoa(port)), Host: host}
-	if ip, err := netip.ParseAddr(host); err == nil {
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		ip, err = inetAton(host)
+	}
+	if err == nil {
 		e.Addrs = []netip.AddrPort{netip.AddrPortFrom(ip, uint16(port))}
 		return e, nil
 	}
@@ -44,6 +49,36 @@ func Resolve(ctx context.Context, host string, port int) (*Endpoint, error) {
 		}
 	}
 	return e, nil
+}
+
+// inetAton reads the forms of an IPv4 address that the C library takes beside the usual one, and with it
+// redis-benchmark: one to four numbers (decimal, 0x…, octal 0…) of which the last fills the bytes that are left. 0 is
+// this machine, 127.1 is 127.0.0.1.
+func inetAton(host string) (netip.Addr, error) {
+	parts := strings.Split(host, ".")
+	if len(parts) > 4 {
+		return netip.Addr{}, strconv.ErrSyntax
+	}
+	var ip uint32
+	for i, part := range parts {
+		bits := 8
+		if i == len(parts)-1 {
+			bits = 8 * (5 - len(parts))
+		}
+		base := 10
+		switch lower := strings.ToLower(part); {
+		case strings.HasPrefix(lower, "0x"):
+			part, base = part[2:], 16
+		case len(part) > 1 && part[0] == '0':
+			base = 8
+		}
+		n, err := strconv.ParseUint(part, base, bits)
+		if err != nil {
+			return netip.Addr{}, err
+		}
+		ip = ip<<bits | uint32(n)
+	}
+	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)}), nil
 }
 
 // UnixEndpoint is the server behind a socket file.

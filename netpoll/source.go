@@ -16,3 +16,8 @@ func sourceError(src netip.Addr, err error) error {
 	}
 	return os.NewSyscallError("bind", err)
 }
+
+// familyError is an address that cannot reach the server's: one is IPv4 and the other IPv6.
+func familyError(src netip.Addr) error {
+	return fmt.Errorf("source address %v does not fit the server's address family", src)
+}

@@ -23,6 +23,7 @@ func TestConnectionsThatFail(t *testing.T) {
 		{"a TLS alert in plain", "alert", loadOf20, bad(`^Error: Protocol error, got "\\x15" as reply type byte \(byte 0\): does the port want --tls\?$`)},
 		{"AUTH is not answered", "authsilent", "-a pw --connect-timeout 300ms -c 2 -n 4 -t set", bad(`^Error: no reply from 127\.0\.0\.1:\d+ to AUTH within 300ms \(--connect-timeout\)$`)},
 		{"no such source address", "ok", "--source 192.0.2.1 -c 2 -n 4 -t set", bad(`source address 192\.0\.2\.1 is none of this machine's$`)},
+		{"a source address of the other family", "ok", "--source ::1 -c 2 -n 4 -t set", bad(`: source address ::1 does not fit the server's address family$`)},
 		{"never answers", "silent", "--timeout 300ms -c 2 -n 4 -t set", bad(`^Error: .*(imed out|imeout)`)},
 		{"C45 TLS to a plain port", "silent", "--tls --connect-timeout 300ms -c 1 -n 4 -t set", bad(`(?i)tls|timed out`)},
 	})
@@ -46,7 +47,9 @@ func TestNobodyListens(t *testing.T) {
 // C21: every address of a name is tried.
 func TestAddresses(t *testing.T) {
 	four := useFake(t, "ok")
-	respbench(t, "-h", "localhost", "-p", four.port(), "-n", "4", "-c", "1", "-q", "-t", "set").check(t, good("SET"))
+	for _, host := range []string{"localhost", "127.1", "0"} { // the last two as the C library understands them
+		respbench(t, "-h", host, "-p", four.port(), "-n", "4", "-c", "1", "-q", "-t", "set").check(t, good("SET"))
+	}
 	ln, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
 		t.Skip("no IPv6 on the loopback:", err)
