@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
 // The outputs of redis-benchmark 6.2 and later, in its bytes. Where redis-benchmark lies we print the
@@ -158,9 +159,24 @@ type Progress struct {
 // It returns the bytes of the new line, for the next call or for ClearLine.
 func ProgressLine(w io.Writer, last int, p Progress) (int, error) {
 	line := fmt.Sprintf("%s: rps=%.1f (overall: %.1f) avg_msec=%.3f (overall: %.3f)\r",
-		oneLine(p.Title), p.Rate, p.Overall, p.AvgMs, p.OverallAvgMs)
+		shortTitle(p.Title), p.Rate, p.Overall, p.AvgMs, p.OverallAvgMs)
 	_, err := fmt.Fprintf(w, "%*s\r%s", last, " ", line)
 	return len(line), err
+}
+
+// shortTitle is a title for a line that is drawn over itself: a carriage return does not lead back from the second row
+// of a terminal.
+func shortTitle(title string) string {
+	const most = 60 // characters
+	title = oneLine(title)
+	for at, n := 0, 0; at < len(title); n++ {
+		if n == most {
+			return title[:at] + "..."
+		}
+		_, size := utf8.DecodeRuneInString(title[at:])
+		at += size
+	}
+	return title
 }
 
 // ClearLine blanks a progress line of last bytes, so that a report can start at the left margin.

@@ -229,6 +229,11 @@ func TestProgressLine(t *testing.T) {
 		t.Errorf("ClearLine wrote %q, %v", b.String(), err)
 	}
 	b.Reset()
+	if _, err := ProgressLine(&b, 0, Progress{Title: "set k\n" + strings.Repeat("é", 1000)}); err != nil ||
+		!strings.HasPrefix(b.String(), " \rset k\\n"+strings.Repeat("é", 53)+"...: rps=") {
+		t.Errorf("a long title makes the line %q, %v", b.String(), err)
+	}
+	b.Reset()
 	if err := IdleLine(&b, 50); err != nil || b.String() != "clients: 50\r" {
 		t.Errorf("IdleLine wrote %q, %v", b.String(), err)
 	}
