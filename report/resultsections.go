@@ -17,7 +17,7 @@ func resultSections(results []*Result, t texts) []section {
 	}
 	first := results[0]
 	return append(all, environmentSection(&first.Env, t),
-		section{head: t.f("repeat"), code: commandLine(first.Command)}, notesSection(results, t))
+		section{head: t.f("repeat"), code: ShellLine(first.Command)}, notesSection(results, t))
 }
 
 // name is the title of a result, with its commands in bench.c mode.

@@ -385,7 +385,7 @@ func TestMarkdownEscape(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
-	got := commandLine([]string{"respbench", "-n", "5", "it's", "", "a b", "--mix=8:GET"})
+	got := ShellLine([]string{"respbench", "-n", "5", "it's", "", "a b", "--mix=8:GET"})
 	if want := `respbench -n 5 'it'\''s' '' 'a b' --mix=8:GET`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -40,7 +40,7 @@ func suiteSections(s, before *SuiteResult, t texts) []section {
 		all = append(all, beforeAfter(s, before, t))
 	}
 	return append(all, failureSection(s, t), warmupSection(s, t), configSection(s, t),
-		environmentSection(&s.Env, t), section{head: t.f("repeat"), code: commandLine(s.Command)},
+		environmentSection(&s.Env, t), section{head: t.f("repeat"), code: ShellLine(s.Command)},
 		section{head: t.f("notes"), list: s.Notes})
 }
 
@@ -330,8 +330,8 @@ func environmentSection(e *Environment, t texts) section {
 	return section{head: t.f("environment"), list: list}
 }
 
-// commandLine joins arguments so that a shell reads them back.
-func commandLine(args []string) string {
+// ShellLine joins arguments so that a shell reads them back.
+func ShellLine(args []string) string {
 	var quoted []string
 	for _, a := range args {
 		if a == "" || strings.ContainsFunc(a, func(r rune) bool { return !strings.ContainsRune(shellSafe, r) }) {

@@ -185,7 +185,7 @@ func SweepHTML(w io.Writer, s *SweepResult) error {
 	t := textsFor("en")
 	return writeHTML(w, "Sweep: "+s.Variable, t, []section{
 		{list: list, charts: []drawing{sweepChart(s)}, table: g}, environmentSection(&env, t),
-		{head: t.f("repeat"), code: commandLine(s.Command)},
+		{head: t.f("repeat"), code: ShellLine(s.Command)},
 	})
 }
 

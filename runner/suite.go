@@ -93,7 +93,7 @@ func RunSuite(ctx context.Context, spec *SuiteSpec, servers SuiteServers, files 
 	var by Interrupt
 	if errors.As(context.Cause(ctx), &by) {
 		s.result.Interrupted, err = true, by
-		s.clock.say("interrupted; respbench suite --resume %s goes on", s.files.Path(fileDetail))
+		s.clock.say("interrupted; %s goes on", s.files.resuming())
 	}
 	if saved := s.save(); saved != nil {
 		return s.result, saved
@@ -103,8 +103,7 @@ func RunSuite(ctx context.Context, spec *SuiteSpec, servers SuiteServers, files 
 		if n == 1 {
 			rounds = "round"
 		}
-		err = &Error{Code: ExitError, Err: fmt.Errorf("%d %s failed: see %s (respbench suite --resume %s tries again)", n, rounds,
-			s.files.Path(fileReportMD), s.files.Path(fileDetail))}
+		err = &Error{Code: ExitError, Err: fmt.Errorf("%d %s failed: see %s (%s tries again)", n, rounds, s.files.Path(fileReportMD), s.files.resuming())}
 	}
 	return s.result, err
 }

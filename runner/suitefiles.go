@@ -178,17 +178,19 @@ func (f *SuiteFiles) Paths() (list []string) {
 	return list
 }
 
-// ResultPath is the file that has everything.
-func (f *SuiteFiles) ResultPath() string { return f.Path(fileResult) }
+// resuming is the command line that goes on with the run.
+func (f *SuiteFiles) resuming() string {
+	return report.ShellLine([]string{"respbench", "suite", "--resume", f.Path(fileDetail)})
+}
 
 // begin makes the folders and the suite file: what cannot be written must show before the first round.
 func (f *SuiteFiles) begin(spec *SuiteSpec) error {
-	for _, dir := range []string{f.dir, spec.Dir} {
-		if dir == "" {
+	for _, folder := range []struct{ option, path string }{{"--out", f.dir}, {"--dir", spec.Dir}} {
+		if folder.path == "" {
 			continue
 		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("--out: %w", err)
+		if err := os.MkdirAll(folder.path, 0o755); err != nil {
+			return fmt.Errorf("%s: %w", folder.option, err)
 		}
 	}
 	if f.earlier != nil {
@@ -237,7 +239,7 @@ func (f *SuiteFiles) write(s *report.SuiteResult, lang string) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("%w; the files have the rounds before (respbench suite --resume %s)", err, f.Path(fileDetail))
+			return fmt.Errorf("%w; the files have the rounds before (%s)", err, f.resuming())
 		}
 	}
 	return nil

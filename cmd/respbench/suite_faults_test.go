@@ -83,6 +83,24 @@ func TestSuiteServerDies(t *testing.T) {
 	}
 }
 
+// The path of a program counts from where we were started, not from the folder of a round's server; and what is to be typed
+// to go on can be pasted as it is.
+func TestSuiteRelativePaths(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	redis, err := filepath.Rel(here, oddRedis(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, _ := smallSuite(t, append(redisAlone(redis, "none"), "--rounds", "1", "--retries", "0", "-n", "100")...)
+	o.check(t, want{0, "", "!failed"})
+	out := suiteOutput{t, filepath.Join(t.TempDir(), "it's here")}
+	args := append(redisAlone(oddRedis(t, "exit 3"), "none"), "--rounds", "1", "--retries", "0", "--rest", "0s", "-n", "100", "--out", out.dir)
+	respbench(t, append([]string{"suite"}, args...)...).check(t, want{1, "", `respbench suite --resume '/.*/it'\\''s here/hash_bench_detail_[0-9_]+\.csv' tries again\)$`})
+}
+
 // A round that fails is tried again.
 func TestSuiteRetries(t *testing.T) {
 	redis := oddRedis(t, `if [ $n = 1 ]; then echo "not today"; exit 3; fi`)

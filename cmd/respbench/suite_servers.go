@@ -225,6 +225,9 @@ func startKVStore(ctx context.Context, args []string) (*childServer, error) {
 // fails and is tried again.
 func startRedis(program string, st *runner.SuiteStrategy, dir string) (*childServer, error) {
 	path, err := exec.LookPath(program)
+	if err == nil {
+		path, err = filepath.Abs(path) // the child starts in another folder
+	}
 	if err != nil {
 		return nil, err
 	}
