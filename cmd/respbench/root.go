@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"respbench/runner"
 )
@@ -27,19 +28,17 @@ var cobraWords = []string{"help", "completion", cobra.ShellCompRequestCmd, cobra
 func (a *app) execute(ctx context.Context, args []string) error {
 	s := newSettings(a.program)
 	rows := s.rows()
-	root := a.newRoot(s, rows)
+	root := a.newRoot(rows)
 	if !a.dropIn {
 		a.addSubcommands(root, args)
 	}
-	if !root.HasSubCommands() {
-		values, err := walkOptions(root.Flags(), args)
-		if err != nil {
-			return err
-		}
-		s.opts.CommandLine = append([]string{a.name}, withoutSecrets(args, values, rows)...)
+	var err error
+	if root.HasSubCommands() {
+		root.SetArgs(slices.Concat([]string{}, args))
+		err = root.ExecuteContext(ctx)
+	} else {
+		err = a.plain(ctx, root.Flags(), s, rows, args)
 	}
-	root.SetArgs(slices.Concat([]string{}, args))
-	err := root.ExecuteContext(ctx)
 	switch {
 	case errors.Is(err, errHelp):
 		return writeHelp(a.stdout, a.program, rows, a.subcommands())
@@ -47,6 +46,19 @@ func (a *app) execute(ctx context.Context, args []string) error {
 		_, err = fmt.Fprintln(a.stdout, a.versionLine())
 	}
 	return err
+}
+
+// plain is the benchmark without cobra, which would take a command called "completion" for one of its own.
+func (a *app) plain(ctx context.Context, flags *pflag.FlagSet, s *settings, rows []row, args []string) error {
+	values, err := walkOptions(flags, args)
+	if err != nil {
+		return err
+	}
+	s.opts.CommandLine = append([]string{a.name}, withoutSecrets(args, values, rows)...)
+	if err := flags.Parse(args); err != nil {
+		return explain(err, rows)
+	}
+	return a.benchmark(ctx, s, flags.Args())
 }
 
 // asPeersDo says under a peer's name what that program says of an option that it does not know: one line and the usage,
@@ -75,17 +87,14 @@ func (a *app) addSubcommands(root *cobra.Command, args []string) {
 	}
 }
 
-// newRoot is the benchmark itself.
-func (a *app) newRoot(s *settings, rows []row) *cobra.Command {
+// newRoot holds the options and the subcommands.
+func (a *app) newRoot(rows []row) *cobra.Command {
 	root := &cobra.Command{
 		Use:           a.name,
 		Short:         "Measure a RESP server",
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.benchmark(cmd.Context(), s, args)
-		},
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
@@ -93,10 +102,7 @@ func (a *app) newRoot(s *settings, rows []row) *cobra.Command {
 	register(root.Flags(), rows)
 	complete(root, rows)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if cmd != root {
-			return explainForeign(cmd.Name(), err)
-		}
-		return explain(err, rows)
+		return explainForeign(cmd.Name(), err)
 	})
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
