@@ -102,6 +102,7 @@ func (s *SuiteSpec) Validate() error {
 		{s.Out == "", "out must name a folder"},
 		{len(s.Workloads) == 0, "there is no workload: name at least one"},
 		{len(s.Systems) == 0, "there is no system to measure: name at least one"},
+		{s.Engine != "" && s.Engine != "epoll" && s.Engine != "gnet", fmt.Sprintf("engine %q: must be epoll or gnet", s.Engine)},
 		{s.Lang != "" && s.Lang != "en" && s.Lang != "zh", fmt.Sprintf("lang %q: must be en or zh", s.Lang)},
 	} {
 		if c.bad {

@@ -175,6 +175,9 @@ func explainInvalid(e *pflag.InvalidValueError, rows []row) error {
 		var number *strconv.NumError
 		if errors.As(cause, &number) {
 			cause = errors.New("must be a number of the right size")
+			if number.Func == "ParseBool" {
+				cause = errors.New("must be true or false")
+			}
 		}
 		return usagef("invalid value %s for %s: %s", quoted(e.GetValue()), dashed(name), cause)
 	}

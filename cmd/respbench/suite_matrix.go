@@ -83,6 +83,9 @@ func (f *suiteFlags) takeKVStore(fs *pflag.FlagSet) error {
 		if fs.Changed("strategies") {
 			return usagef("--strategies does not go with --matrix, which has its own")
 		}
+		if !f.kvstore {
+			return usagef("--kvstore=false does not go with --matrix, which is kvstore's")
+		}
 		all := []string{"mypool", "malloc"}
 		if f.allocator == "malloc" {
 			slices.Reverse(all)
@@ -90,7 +93,7 @@ func (f *suiteFlags) takeKVStore(fs *pflag.FlagSet) error {
 		f.spec.Systems = append(f.spec.Systems, runner.KVMatrix(all, f.setCmd, f.getCmd, f.kvPort))
 		return nil
 	default:
-		return usagef("invalid value %q for --matrix: must be persistence×allocator", f.matrix)
+		return usagef("invalid value %q for --matrix: must be persistence×allocator, or persistencexallocator", f.matrix)
 	}
 	if !f.kvstore {
 		return nil
@@ -154,6 +157,9 @@ func (p *perMode) Set(text string) error {
 		v, err := digits(count)
 		if err != nil || v < 0 || named && mode == "" || !named && all.given {
 			return errors.New("must be a whole number, or one for each mode: set=N,get=N")
+		}
+		if _, twice := of[mode]; twice {
+			return fmt.Errorf("the mode %q is there twice", mode)
 		}
 		if named {
 			of[mode] = v
