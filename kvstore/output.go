@@ -47,7 +47,7 @@ func (s *Server) deliver(c *client, b []byte) {
 		return
 	}
 	if n < len(b) {
-		s.startSender(c).add(b[n:])
+		s.startSender(c, b[n:], false)
 	}
 }
 
@@ -60,17 +60,19 @@ func (s *Server) mustWait(c *client) bool {
 // lost reports that the client went away before it had taken its output.
 func (c *client) lost() bool { return c.sender != nil && c.sender.broken() }
 
-// startSender gives the client a sender with a duplicate of its descriptor.
-func (s *Server) startSender(c *client) *sender {
+// startSender gives the client a sender with a duplicate of its descriptor and b to send. It has b before it runs: a sender without
+// work gives up, and could do so before this goroutine, when that is kept from running, comes to hand it some. held: it
+// does not give up, finish will be called.
+func (s *Server) startSender(c *client, b []byte, held bool) {
 	fd, err := unix.FcntlInt(uintptr(c.fd), unix.F_DUPFD_CLOEXEC, 0)
-	w := &sender{}
+	w := &sender{queue: append([]byte(nil), b...), held: held}
 	w.more.L = &w.mu
 	c.sender = w
 	if err != nil {
 		s.opts.Log.Error().Err(os.NewSyscallError("dup", err)).Msg("client closed")
 		w.failed = true
 		c.gone = true
-		return w
+		return
 	}
 	loop := s.loop
 	w.file = os.NewFile(uintptr(fd), "client") // non-blocking as the original is: it goes to Go's poller
@@ -81,7 +83,6 @@ func (s *Server) startSender(c *client) *sender {
 	s.senders.Add(1)
 	w.sent = s.senders.Done
 	go w.run()
-	return w
 }
 
 // resume executes what waited for the client to read. The client may have closed its half of the connection meanwhile, or have
@@ -125,10 +126,10 @@ func (s *Server) linger(c *client) gnet.Action {
 	return gnet.Close
 }
 
-// ensureSender gives the client a sender that has not ended.
+// ensureSender gives the client a sender that stays until finish is called.
 func (s *Server) ensureSender(c *client) {
-	if c.sender == nil || !c.sender.add(nil) {
-		s.startSender(c)
+	if c.sender == nil || !c.sender.hold() {
+		s.startSender(c, nil, true)
 	}
 }
 
@@ -136,8 +137,8 @@ func (s *Server) ensureSender(c *client) {
 // half, the commands that wait for it to read are still executed.
 func (s *Server) detach(c *client, orderly bool) {
 	waits := orderly && !c.gone && !c.lost() && (c.holding || c.stalled && !c.closing)
-	if waits && (c.sender == nil || !c.sender.hold()) {
-		s.startSender(c).hold()
+	if waits {
+		s.ensureSender(c)
 	}
 	c.gone = true
 	c.conn = nil
@@ -222,6 +223,9 @@ func (w *sender) hold() bool {
 	return w.held
 }
 
+// senderPatience is how long a sender that has nothing to do stays.
+const senderPatience = 10 * time.Millisecond
+
 func (w *sender) run() {
 	defer w.file.Close()
 	var spare []byte
@@ -263,7 +267,7 @@ func (w *sender) take(spare []byte) (batch []byte, last bool) {
 	}
 	if !w.finished {
 		// Stay a little: a client that did not take all at once may be in the middle of a large reply, or be closed next.
-		timer := time.AfterFunc(10*time.Millisecond, w.giveUp)
+		timer := time.AfterFunc(senderPatience, w.giveUp)
 		w.idle = true
 		for len(w.queue) == 0 && !w.finished && !w.over {
 			w.more.Wait()
