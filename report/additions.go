@@ -19,10 +19,9 @@ func Additions(w io.Writer, r *Result) error {
 			b.WriteString("  " + line)
 		}
 		b.WriteString(opsTable(r))
-		b.WriteString(readWarning(r))
 	}
 	for _, part := range []func(*Result) string{
-		connectLine, overRangeLine, redirectLines, pacingLines, responseLines, serverLines, verdictLines, noteLines,
+		additionalWarning, connectLine, overRangeLine, redirectLines, pacingLines, responseLines, serverLines, verdictLines, noteLines,
 	} {
 		for line := range strings.Lines(part(r)) {
 			if r.Mode == "" {
@@ -33,6 +32,14 @@ func Additions(w io.Writer, r *Result) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// additionalWarning is for redis-benchmark's report; BenchText has it itself.
+func additionalWarning(r *Result) string {
+	if r.Mode != "" {
+		return ""
+	}
+	return readWarning(r)
 }
 
 func connectLine(r *Result) string {

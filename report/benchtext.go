@@ -190,10 +190,17 @@ func readWarning(r *Result) string {
 	case r.Misses == 0 || r.Misses <= r.Hits:
 		return ""
 	case r.Hits == 0:
-		return fmt.Sprintf("warning: none of the %d reads found its key; --prefill always writes the keyspace first\n", r.Misses)
+		return fmt.Sprintf("warning: none of the %d reads found its key%s\n", r.Misses, readAdvice(r))
 	}
-	return fmt.Sprintf("warning: only %.2f%% of the reads found their key; --prefill always writes the keyspace first\n",
-		percent(r.Hits, r.Hits+r.Misses))
+	return fmt.Sprintf("warning: only %.2f%% of the reads found their key%s\n", percent(r.Hits, r.Hits+r.Misses), readAdvice(r))
+}
+
+// readAdvice says what the figures are figures of, or, where that is an option, how to read what is there.
+func readAdvice(r *Result) string {
+	if r.Mode == "" {
+		return ": what was measured are null replies"
+	}
+	return "; --prefill always writes the keyspace first"
 }
 
 // BenchQuietLine writes the one line of -q in bench.c mode.

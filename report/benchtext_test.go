@@ -56,16 +56,27 @@ func TestBenchCSV(t *testing.T) {
 
 func TestReadWarning(t *testing.T) {
 	for _, c := range []struct {
+		mode         string
 		hits, misses int64
 		want         string
 	}{
-		{100, 0, ""}, {100, 100, ""},
-		{0, 10, "warning: none of the 10 reads found its key; --prefill always writes the keyspace first\n"},
-		{1, 3, "warning: only 25.00% of the reads found their key; --prefill always writes the keyspace first\n"},
+		{"get", 100, 0, ""}, {"get", 100, 100, ""}, {"", 100, 100, ""},
+		{"get", 0, 10, "warning: none of the 10 reads found its key; --prefill always writes the keyspace first\n"},
+		{"get", 1, 3, "warning: only 25.00% of the reads found their key; --prefill always writes the keyspace first\n"},
+		{"", 0, 10, "warning: none of the 10 reads found its key: what was measured are null replies\n"},
 	} {
-		if got := readWarning(&Result{Hits: c.hits, Misses: c.misses}); got != c.want {
-			t.Errorf("%d hits, %d misses: %q, want %q", c.hits, c.misses, got, c.want)
+		if got := readWarning(&Result{Mode: c.mode, Hits: c.hits, Misses: c.misses}); got != c.want {
+			t.Errorf("%q, %d hits, %d misses: %q, want %q", c.mode, c.hits, c.misses, got, c.want)
 		}
+	}
+	r := classicResult()
+	r.Misses = 5
+	if got := output(t, Additions, r); !strings.Contains(got, "\n  warning: none of the 5 reads found its key: ") {
+		t.Errorf("the warning is not a line of the additions:\n%s", got)
+	}
+	r.Mode = "get"
+	if got := output(t, Additions, r); strings.Contains(got, "warning") {
+		t.Errorf("bench.c mode repeats the warning:\n%s", got)
 	}
 }
 
