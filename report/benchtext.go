@@ -198,7 +198,7 @@ func readWarning(r *Result) string {
 // readAdvice says what the figures are figures of, or, where that is an option, how to read what is there.
 func readAdvice(r *Result) string {
 	if r.Mode == "" {
-		return ": what was measured are null replies"
+		return "; null replies are faster than values"
 	}
 	return "; --prefill always writes the keyspace first"
 }
