@@ -6,11 +6,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // outFile is a file of results that is whole or not there: it is written beside its place and renamed. Creating it is
-// the test, before the first round, that it can be written at all. What is no regular file (/dev/stdout, a named pipe)
-// is written directly.
+// the test, before the first round, that it can be written at all. What is no regular file (a named pipe) and what is
+// open already (-, /dev/stdout) is written directly; a symbolic link stays, and the file it leads to is replaced.
 type outFile struct {
 	path string
 	f    *os.File
@@ -18,8 +22,15 @@ type outFile struct {
 }
 
 func createOutFile(option, path string) (*outFile, error) {
-	if path == "-" {
-		path = "/dev/stdout"
+	if fd, ok := openAlready(path); ok {
+		f, err := duplicate(fd, path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", option, path, err)
+		}
+		return &outFile{path, f, false}, nil
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -37,6 +48,34 @@ func createOutFile(option, path string) (*outFile, error) {
 		return nil, fmt.Errorf("%s: cannot write %s: %w", option, path, plainPathError(err))
 	}
 	return &outFile{path, f, true}, nil
+}
+
+var descriptorPath = regexp.MustCompile(`^/(?:dev|proc/self)/fd/(\d{1,6})$`)
+
+// openAlready tells which of our descriptors a path names. Such a path must not be opened anew, let alone replaced: when
+// the shell has sent our output to a file, /dev/stdout leads to that file, in which we have a place.
+func openAlready(path string) (fd int, ok bool) {
+	switch path {
+	case "-", "/dev/stdout":
+		return unix.Stdout, true
+	case "/dev/stderr":
+		return unix.Stderr, true
+	}
+	m := descriptorPath.FindStringSubmatch(path)
+	if m == nil {
+		return 0, false
+	}
+	fd, err := strconv.Atoi(m[1])
+	return fd, err == nil
+}
+
+// duplicate is a second descriptor of the same open file, with the same place in it.
+func duplicate(fd int, name string) (*os.File, error) {
+	d, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(d), name), nil
 }
 
 // plainPathError is the system's reason alone: the name of the temporary file would only puzzle.

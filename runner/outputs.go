@@ -83,6 +83,16 @@ func (o *outputs) writeHDR() error {
 	if len(rest) == 0 {
 		return o.hdr.finish(func(w io.Writer) error { return report.WriteHGRM(w, distribution(first)) })
 	}
+	if !o.hdr.temp { // a stream has no further names: one after the other
+		return o.hdr.finish(func(w io.Writer) (err error) {
+			for _, r := range o.s.results {
+				if err == nil {
+					err = report.WriteHGRM(w, distribution(r))
+				}
+			}
+			return err
+		})
+	}
 	path := o.s.o.Output.HDR
 	o.hdr.drop()
 	for _, r := range o.s.results {
