@@ -168,8 +168,11 @@ func TestSuiteBeforeAfter(t *testing.T) {
 		r := after.Systems[0].Strategies[0].Modes[0].Rounds[i].Result
 		r.Elapsed = r.Elapsed * 3 / 4
 	}
+	before.Parameters = slices.Clone(before.Parameters)
+	before.Parameters[3].Value, before.Systems[0].Strategies[1].Modes[0].Rounds = "32", nil
 	got := suiteOutput(t, SuiteMarkdown, after, ReportOptions{Before: before})
 	for _, want := range []string{
+		"- VSIZE is 32 before and 256 after: the change may be that.", "| kvstore | persist_everysec | set | n/a | 133105.75 | n/a |",
 		"## Before and after", "| kvstore | persist_no | set | 140206.50 | 186942.00 | +33.33% |",
 		"- kvstore persist_no, set: +33.33% QPS.", "- kvstore persist_no, get: no difference: the 95% intervals overlap.",
 	} {

@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // What the figures of a suite say, by rules: the fastest, the fastest that persists, what each strategy
 // costs, and what a rewrite of the server changed. Figures are trimmed means; "no difference" is said where
 // the 95 % intervals over all rounds overlap, and nothing is claimed where there are too few rounds.
@@ -113,10 +115,10 @@ func crossConclusions(s *SuiteResult, t texts) []string {
 	return say
 }
 
-// beforeAfter compares the cells that two runs have in common.
+// beforeAfter compares the cells of two runs. A cell that only one of them has stands there with "n/a".
 func beforeAfter(after, before *SuiteResult, t texts) section {
 	g := &grid{head: []string{t.f("system"), t.f("strategy"), t.f("mode"), t.f("before") + " QPS", t.f("after") + " QPS", t.f("change")}, left: 3}
-	var say []string
+	say := otherSettings(after, before, t)
 	for i := range after.Systems {
 		sys := &after.Systems[i]
 		old := systemNamed(before, sys.Name)
@@ -128,10 +130,13 @@ func beforeAfter(after, before *SuiteResult, t texts) section {
 			c := &now[j]
 			b := find(was, c.strategy.Name, c.mode)
 			if b == nil || !c.complete() {
+				if b != nil || c.complete() {
+					g.add(sys.Name, c.strategy.Name, c.mode, trimmedOr(b), trimmedOr(find(now, c.strategy.Name, c.mode)), "n/a")
+				}
 				continue
 			}
 			change := ChangeOf(b.trim.QPS, c.trim.QPS).String()
-			g.add(sys.Name, c.strategy.Name, c.mode, two(b.trim.QPS), two(c.trim.QPS), change)
+			g.add(sys.Name, c.strategy.Name, c.mode, trimmedOr(b), trimmedOr(c), change)
 			if overlap, ok := c.qps.Overlaps(b.qps); ok && overlap {
 				say = append(say, t.f("same after", sys.Name, c.strategy.Name, c.mode))
 			} else if ok {
@@ -143,6 +148,34 @@ func beforeAfter(after, before *SuiteResult, t texts) section {
 		return section{}
 	}
 	return section{head: t.f("before after"), table: g, list: say}
+}
+
+// trimmedOr is a cell's trimmed mean, "n/a" where there is none.
+func trimmedOr(c *cell) string {
+	if c == nil {
+		return "n/a"
+	}
+	return two(c.trim.QPS)
+}
+
+// otherSettings says in what two runs were not measured alike: the change may be that. How many rounds there were, and
+// from which seed, is none of it.
+func otherSettings(after, before *SuiteResult, t texts) (say []string) {
+	differ := func(name, was, now string) {
+		if was != now {
+			say = append(say, t.f("other setting", name, was, now))
+		}
+	}
+	for _, now := range after.Parameters {
+		for _, was := range before.Parameters {
+			if was.Name == now.Name && !slices.Contains([]string{"ROUNDS", "RETRIES", "SEED"}, now.Name) {
+				differ(now.Name, was.Value, now.Value)
+			}
+		}
+	}
+	differ("CPU", before.Env.CPU, after.Env.CPU)
+	differ("kernel", before.Env.Kernel, after.Env.Kernel)
+	return say
 }
 
 func systemNamed(s *SuiteResult, name string) *System {

@@ -87,6 +87,7 @@ var words = map[string][2]string{
 	"cannot tell":      {"%s, %s: cannot tell whether %s and %s differ: fewer than %d rounds.", "%s，%s：轮次不足，无法判断 %s 与 %s 是否有差异（少于 %d 轮）。"},
 	"between":          {"%s against %s, %s: %s QPS (each at its best persisting strategy: %s and %s).", "%s 对 %s，%s：QPS %s（各取最快的持久化策略：%s 与 %s）。"},
 	"faster after":     {"%s %s, %s: %s QPS.", "%s %s，%s：QPS %s。"},
+	"other setting":    {"%s is %s before and %s after: the change may be that.", "%s 改造前为 %s，改造后为 %s：测试口径不同。"},
 	"same after":       {"%s %s, %s: no difference: the 95%% intervals overlap.", "%s %s，%s：无显著差异（95%% 置信区间重叠）。"},
 
 	"throughput chart": {"%s: mean QPS, 95%% interval", "%s：均值QPS与95%%置信区间"},
