@@ -1,10 +1,6 @@
 package kvstore
 
-import (
-	"fmt"
-
-	"respbench/protocol"
-)
+import "fmt"
 
 // apply.go carries out the changes of a log at start. A change is absolute where it can be (RSET replaces, a pop of an empty
 // list does nothing), so that the records which a rewrite interleaves with the snapshot need no special care.
@@ -82,50 +78,4 @@ func (s *Server) applyObject(code op, args [][]byte) error {
 		return fmt.Errorf("%w: %s", errPayload, s.out[1:len(s.out)-2])
 	}
 	return nil
-}
-
-// dumpObject appends records that make an object anew, whatever the key was before.
-func (s *Server) dumpObject(dst, key []byte, x object) []byte {
-	dst = appendRecord(dst, opDel, key)
-	mem := s.store.mem
-	switch x := x.(type) {
-	case *list:
-		const chunk = 256
-		args := [][]byte{key}
-		for i := range x.n {
-			args = append(args, recordKey(mem.at(*x.at(i))))
-			if len(args) > chunk || i == x.n-1 {
-				dst = appendRecord(dst, opRPush, args...)
-				args = args[:1]
-			}
-		}
-	case *set:
-		for _, m := range x.members {
-			dst = appendRecord(dst, opSAdd, key, []byte(m))
-		}
-	case *hash:
-		for field, value := range x.fields {
-			dst = appendRecord(dst, opHSetFields, key, []byte(field), value)
-		}
-	case *zset:
-		var text [32]byte
-		for m, score := range x.scores {
-			dst = appendRecord(dst, opZAdd, key, protocol.AppendFloat(text[:0], score), []byte(m))
-		}
-	case *stream:
-		dst = s.dumpStream(dst, key, x)
-	}
-	return dst
-}
-
-func (s *Server) dumpStream(dst, key []byte, x *stream) []byte {
-	var parser protocol.CommandParser
-	for _, r := range x.entries {
-		rec := s.store.mem.at(r)
-		body, _ := recordValue(rec)
-		args := [][]byte{key, recordKey(rec)}
-		_, args, _ = parser.Next(body, args)
-		dst = appendRecord(dst, opXAdd, args...)
-	}
-	return dst
 }

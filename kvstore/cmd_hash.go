@@ -1,6 +1,6 @@
 package kvstore
 
-import "respbench/protocol"
+import "bytes"
 
 // cmd_hash.go: two kinds share the names HSET, HGET and HDEL. With key and value only they are the customer's hash table, one
 // value a key; with a field they are Redis's hash. A name is of one kind at a time, the other kind's commands on it answer
@@ -17,10 +17,54 @@ var hashCommands = []command{
 	{"hgetall", 2, 0, (*Server).hgetall, 0},
 }
 
-// hash is Redis's hash type.
+// hash is Redis's hash type: a map to positions in a list of the fields, which a rewrite can walk.
 type hash struct {
 	objectHeader
-	fields map[string][]byte
+	place  map[string]int // of a field in fields
+	fields []hashField
+}
+
+type hashField struct {
+	name  string
+	value []byte
+}
+
+func newHash() *hash { return &hash{place: map[string]int{}} }
+
+// get gives a field, nil when it is absent.
+func (h *hash) get(name []byte) *hashField {
+	if i, there := h.place[string(name)]; there {
+		return &h.fields[i]
+	}
+	return nil
+}
+
+// set sets a field and reports whether it is new.
+func (h *hash) set(name, value []byte) bool {
+	if f := h.get(name); f != nil {
+		f.value = append(f.value[:0], value...)
+		return false
+	}
+	f := hashField{string(name), bytes.Clone(value)}
+	h.place[f.name] = len(h.fields)
+	h.fields = append(h.fields, f)
+	return true
+}
+
+func (h *hash) remove(name []byte) bool {
+	i, there := h.place[string(name)]
+	if !there {
+		return false
+	}
+	delete(h.place, string(name))
+	last := len(h.fields) - 1
+	if i != last {
+		h.fields[i] = h.fields[last]
+		h.place[h.fields[i].name] = i
+	}
+	h.fields[last] = hashField{}
+	h.fields = h.fields[:last]
+	return true
 }
 
 // isHash reports whether a plain key is a hash. While there are none, as in all of the customer's uses, it costs nothing.
@@ -62,22 +106,15 @@ func (s *Server) hsetFields(args [][]byte) {
 		s.fail(errWrongType)
 		return
 	}
-	h, ok := objectOf(s, args[1], func() *hash { return &hash{fields: map[string][]byte{}} })
+	h, ok := objectOf(s, args[1], newHash)
 	if !ok {
 		return
 	}
 	n := int64(0)
 	for i := 2; i < len(args); i += 2 {
-		field, value := args[i], args[i+1]
-		old, there := h.fields[string(field)]
-		if there && cap(old) >= len(value) {
-			h.fields[string(field)] = append(old[:0], value...)
-			continue
-		}
-		if !there {
+		if h.set(args[i], args[i+1]) {
 			n++
 		}
-		h.fields[string(field)] = append([]byte(nil), value...)
 	}
 	s.logOp(opHSetFields, args[1:]...)
 	s.int(n)
@@ -94,9 +131,9 @@ func (s *Server) hget(c *client, args [][]byte) {
 		if !there {
 			return
 		}
-		if value, ok := h.fields[string(args[2])]; ok {
+		if f := h.get(args[2]); f != nil {
 			s.counts.hits++
-			s.bulk(value)
+			s.bulk(f.value)
 			return
 		}
 		s.counts.misses++
@@ -140,8 +177,7 @@ func (s *Server) hdel(c *client, args [][]byte) {
 	}
 	n := int64(0)
 	for _, field := range args[2:] {
-		if _, there := h.fields[string(field)]; there {
-			delete(h.fields, string(field))
+		if h.remove(field) {
 			s.logOp(opHDelField, args[1], field)
 			n++
 		}
@@ -172,8 +208,7 @@ func (s *Server) hexist(c *client, args [][]byte) {
 
 func (s *Server) hexists(c *client, args [][]byte) {
 	if h, ok := s.readHash(args[1]); ok {
-		_, there := h.fields[string(args[2])]
-		s.bool(there)
+		s.bool(h.get(args[2]) != nil)
 	}
 }
 
@@ -189,8 +224,8 @@ func (s *Server) hgetall(c *client, args [][]byte) {
 		return
 	}
 	s.mapHead(c, len(h.fields))
-	for field, value := range h.fields {
-		s.out = protocol.AppendBulkString(s.out, field)
-		s.bulk(value)
+	for i := range h.fields {
+		s.bulkString(h.fields[i].name)
+		s.bulk(h.fields[i].value)
 	}
 }

@@ -95,6 +95,7 @@ func (s *Server) dropObject(rec []byte) {
 		return
 	}
 	n := objectNumber(value)
+	s.store.objects.all[n].header().walk = nil
 	switch x := s.store.objects.all[n].(type) {
 	case *list:
 		for i := range x.n {

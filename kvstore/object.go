@@ -9,7 +9,10 @@ import "encoding/binary"
 type object interface{ header() *objectHeader }
 
 // objectHeader is what all objects have.
-type objectHeader struct{ epoch uint64 } // the rewrite in whose snapshot the object is
+type objectHeader struct {
+	epoch uint64 // the rewrite in whose snapshot the object is, or will be when it has been walked
+	walk  *walk  // nil most of the time
+}
 
 func (h *objectHeader) header() *objectHeader { return h }
 

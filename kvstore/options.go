@@ -54,6 +54,7 @@ type Options struct {
 
 	nullOnGnet bool  // --null runs on gnet, as it does where there is no epoll
 	rewriteMin int64 // the log is not rewritten by itself while it is smaller; default minRewrite
+	stepBytes  int   // of a step of a rewrite; default stepBytes
 }
 
 // Limits of a connection.
@@ -78,6 +79,9 @@ func (o *Options) Validate() error {
 	setDefault(&o.Allocator, MyPool)
 	if o.rewriteMin == 0 {
 		o.rewriteMin = minRewrite
+	}
+	if o.stepBytes == 0 {
+		o.stepBytes = stepBytes
 	}
 	if o.MaxClients == 0 {
 		o.MaxClients = 10000

@@ -6,9 +6,9 @@ import "errors"
 // interleaves two kinds of records: a snapshot, a segment of a table at a time in the order of the hashes, and every change
 // that happens meanwhile. A change goes to the old log as well, which stays the log until the switch.
 //
-// A change that depends on what was there before (APPEND, or one of an object) may concern a key that the snapshot has not
-// reached. It is written as the whole new value then. So at each place of the stream, replaying it gives the true
-// value of every key that it mentions; the snapshot sees to it that in the end all are mentioned.
+// A change that depends on what was there before (APPEND, or one of an object) and concerns a key that the snapshot has not
+// reached is not written: the snapshot will find it made. Every other one is. So the whole stream, replayed, gives
+// the state at its end; nobody replays a part of it, since it becomes the log when it is complete.
 
 // rewrite is the event loop's side of a rewrite.
 type rewrite struct {
@@ -17,7 +17,12 @@ type rewrite struct {
 	table  int    // which table the snapshot is in: 0 plain, 1 tree, 2 table, 3 done
 	cursor uint64 // hashes below are in the snapshot
 	asked  bool   // a step has been queued on the loop
-	sum    rewriteSum
+
+	walks    []*walk               // objects of which the snapshot has a part
+	large    map[largeKey]struct{} // keys below the cursor whose values the snapshot has yet to get
+	finished bool                  // the snapshot is complete
+
+	sum rewriteSum
 }
 
 // rewriteSum is what INFO persistence shows.
@@ -44,7 +49,8 @@ func (s *Server) beginRewrite() bool {
 	l.hand()
 	l.doubling = true
 	s.rewrite.epoch++
-	s.rewrite.table, s.rewrite.cursor = 0, 0
+	s.rewrite.table, s.rewrite.cursor, s.rewrite.finished = 0, 0, false
+	s.rewrite.forget()
 	l.mu.Lock()
 	l.begin = true
 	l.rewritten.Store(rewriteGoing)
@@ -65,10 +71,10 @@ func (s *Server) askRewriteStep() {
 	})
 }
 
-// rewriteStep adds one segment to the snapshot and asks for the next step, unless the disk has to catch up first.
+// rewriteStep adds to the snapshot and asks for the next step, unless the disk has to catch up first.
 func (s *Server) rewriteStep() {
 	l := s.log
-	if !l.doubling || l.rewritten.Load() != rewriteGoing || s.rewrite.table > 2 {
+	if !l.doubling || l.rewritten.Load() != rewriteGoing || s.rewrite.finished {
 		return
 	}
 	l.mu.Lock()
@@ -77,9 +83,10 @@ func (s *Server) rewriteStep() {
 	if behind {
 		return // onCommit asks again
 	}
-	s.dumpSegment()
+	s.snapshotStep()
 	l.hand()
-	if s.rewrite.table > 2 {
+	if s.rewrite.snapshotDone() {
+		s.rewrite.finished = true
 		l.mu.Lock()
 		l.dumped = true
 		l.work.Signal()
@@ -87,45 +94,6 @@ func (s *Server) rewriteStep() {
 		return
 	}
 	s.askRewriteStep()
-}
-
-// dumpSegment writes the records of the segment at the cursor and moves on.
-func (s *Server) dumpSegment() {
-	l, r := s.log, &s.rewrite
-	var d *dict
-	code := opSet
-	switch r.table {
-	case 0:
-		d = s.store.plain
-	case 1:
-		d, code = s.store.tree.dict, opRSet
-	default:
-		d, code = s.store.table, opHSet
-	}
-	next, last := d.walk(r.cursor, func(block ref) {
-		rec := d.mem.at(block)
-		value, object := recordValue(rec)
-		if object {
-			s.dumpOnce(recordKey(rec), s.store.objects.all[objectNumber(value)])
-			return
-		}
-		l.nextTail = appendRecord(l.nextTail, code, recordKey(rec), value)
-	})
-	r.cursor = next
-	if last {
-		r.table++
-	}
-}
-
-// dumpOnce writes an object unless this rewrite has it; it reports whether it wrote.
-func (s *Server) dumpOnce(key []byte, x object) bool {
-	h := x.header()
-	if h.epoch == s.rewrite.epoch {
-		return false
-	}
-	h.epoch = s.rewrite.epoch
-	s.log.nextTail = s.dumpObject(s.log.nextTail, key, x)
-	return true
 }
 
 // logOp records a change that has been made.
@@ -143,22 +111,25 @@ func (s *Server) logOp(code op, args ...[]byte) {
 func (s *Server) logTwice(code op, args [][]byte) {
 	l := s.log
 	switch {
-	case code == opAppend && !s.inSnapshot(args[0]):
-		value, _ := recordValue(s.store.plain.get(args[0]))
-		l.nextTail = appendRecord(l.nextTail, opSet, args[0], value)
+	case code != opAppend && code < opHSetFields || code > opXAdd:
+	case !s.inSnapshot(args[0]):
 		return
-	case code >= opHSetFields && code <= opXAdd:
+	case code != opAppend:
 		x, _ := s.object(args[0])
-		if x == nil || s.dumpOnce(args[0], x) {
+		if x == nil || s.dumpOnce(args[0], x) || x.header().walk.covers(code, args) {
 			return
 		}
 	}
 	l.nextTail = appendRecord(l.nextTail, code, args...)
 }
 
-// inSnapshot reports whether the snapshot has passed a plain key.
+// inSnapshot reports whether the snapshot has reached a plain key.
 func (s *Server) inSnapshot(key []byte) bool {
-	return s.rewrite.table > 0 || s.store.plain.hash(key) < s.rewrite.cursor
+	r := &s.rewrite
+	if _, later := r.large[largeKey{0, string(key)}]; later {
+		return false
+	}
+	return r.table > 0 || s.store.plain.hash(key) < r.cursor
 }
 
 // settleRewrite takes note that the committer has ended a rewrite.
@@ -184,6 +155,7 @@ func (s *Server) settleRewrite() {
 		s.rewrite.base = l.size.Load() // try again when it has doubled again
 	}
 	l.next = nil
+	s.rewrite.forget()
 	l.rewritten.Store(rewriteNone)
 	l.mu.Unlock()
 }

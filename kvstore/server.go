@@ -126,6 +126,7 @@ func (s *Server) Run(ready func(port int)) error {
 
 // clear forgets all that is stored.
 func (s *Server) clear() {
+	s.rewrite.forget()
 	s.store.mem.release()
 	s.store = newStore(s.opts.Allocator, s.seed)
 }
