@@ -106,11 +106,12 @@ func (w *worker) tryAgain(c *client, group []flight, red redirect, text string) 
 }
 
 // retryLimit is how long a request is tried again, and the option that says so. A cluster that has been down from the
-// beginning is not in the middle of a failover, which takes longer: as a server that refuses, it is not waited for long.
+// beginning, or whose nodes have sent the requests to and fro, is not waited for longer than a server that refuses: it is
+// not in the middle of a failover, which takes its time. A slot on the move (TRYAGAIN) does, too.
 func (w *worker) retryLimit(red redirect) (time.Duration, string) {
 	limit, connect := w.r.load.Timeout, w.r.load.ConnectTimeout
 	answered := w.lastNs > 0 || w.warmed > 0
-	if red.kind == clusterDown && !answered && connect > 0 && connect < limit {
+	if red.kind != tryAgain && !answered && connect > 0 && connect < limit {
 		return connect, "--connect-timeout"
 	}
 	return limit, "--timeout"

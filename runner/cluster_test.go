@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"respbench/protocol"
 )
@@ -77,6 +78,29 @@ func TestRouterLearns(t *testing.T) {
 	rt.place(sent, 0)
 	if dropped := rt.dropUnsent(); dropped != 21 || rt.queued != 1 || rt.shards[0].queue.take() != sent {
 		t.Errorf("%d were dropped, %d are left", dropped, rt.queued)
+	}
+}
+
+func TestRetryLimit(t *testing.T) {
+	for _, x := range []struct {
+		kind             redirectKind
+		lastNs           int64
+		connect, timeout time.Duration
+		want             string
+	}{
+		{clusterDown, 0, 5, 30, "5ns --connect-timeout"},
+		{moved, 0, 5, 30, "5ns --connect-timeout"},
+		{tryAgain, 0, 5, 30, "30ns --timeout"},
+		{clusterDown, 1, 5, 30, "30ns --timeout"},
+		{clusterDown, 0, 0, 30, "30ns --timeout"},
+		{clusterDown, 0, 5, 0, "0s --timeout"},
+		{clusterDown, 0, 30, 5, "5ns --timeout"},
+	} {
+		w := &worker{r: &round{load: Load{ConnectTimeout: x.connect, Timeout: x.timeout}}, lastNs: x.lastNs}
+		limit, option := w.retryLimit(redirect{kind: x.kind})
+		if got := limit.String() + " " + option; got != x.want {
+			t.Errorf("%+v: %s", x, got)
+		}
 	}
 }
 
