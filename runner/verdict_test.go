@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -93,22 +94,36 @@ func TestVerdictOfASlowServerAndASlowClient(t *testing.T) {
 		{clientBound, 0, 400 * time.Microsecond},
 	}
 	for _, tt := range tests {
-		addr, pid := startChild(t, tt.server)
-		attempt(t, func() string {
-			s := newTestSession(t, addr, Load{Clients: 4, Pipeline: 1, Duration: 700 * time.Millisecond, Requests: unlimited})
-			res := measureRound(t, s, func(r *round) {
-				r.around = func(h netpoll.Handler) netpoll.Handler { return slowHandler{h, tt.client} }
-			})
-			if !strings.Contains(strings.Join(res.Verdict.Reasons, " "), fmt.Sprintf("pid %d", pid)) {
-				t.Errorf("the server's process is not %d: %q", pid, res.Verdict.Reasons)
-			}
-			if res.Verdict.Word != tt.word {
+		t.Run(tt.word, func(t *testing.T) {
+			addr, pid := startChild(t, tt.server)
+			crowded := 0
+			attempt(t, func() string {
+				s := newTestSession(t, addr, Load{Clients: 4, Pipeline: 1, Duration: 700 * time.Millisecond, Requests: unlimited})
+				res := measureRound(t, s, func(r *round) {
+					r.around = func(h netpoll.Handler) netpoll.Handler { return slowHandler{h, tt.client} }
+				})
+				reasons := strings.Join(res.Verdict.Reasons, " ")
+				if !strings.Contains(reasons, fmt.Sprintf("pid %d", pid)) {
+					t.Errorf("the server's process is not %d: %q", pid, res.Verdict.Reasons)
+				}
+				if res.Verdict.Word == tt.word {
+					return ""
+				}
+				if lackedProcessor.MatchString(reasons) {
+					crowded++
+				}
+				if crowded == attempts {
+					t.Skip("other work keeps the processors: " + reasons)
+				}
 				return fmt.Sprintf("%q, want %q: %q", res.Verdict.Word, tt.word, res.Verdict.Reasons)
-			}
-			return ""
+			})
 		})
 	}
 }
+
+// lackedProcessor finds a wait of 10 % or more among a verdict's reasons: with so little of a processor left for either
+// side neither shows what it is.
+var lackedProcessor = regexp.MustCompile(`waiting for a processor \d\d+%`)
 
 // What the loops used is that of the measured part alone.
 func TestLoopUsageLeavesOutTheWarmup(t *testing.T) {
