@@ -98,6 +98,13 @@ func readBefore(path string, s saved) (*report.SuiteResult, error) {
 	case old.suite == nil || s.suite == nil:
 		return nil, usagef("--before needs two suites' result files (respbench compare takes others)")
 	}
+	was := map[string]bool{}
+	for _, r := range old.suite.Results() {
+		was[r.Title] = true
+	}
+	if !slices.ContainsFunc(s.suite.Results(), func(r *report.Result) bool { return was[r.Title] }) {
+		return nil, fmt.Errorf("%s and %s have no strategy and mode in common", path, s.path)
+	}
 	return old.suite, nil
 }
 

@@ -409,6 +409,11 @@ func TestSuiteReport(t *testing.T) {
 		t.Errorf("pictures %v", found)
 	}
 	respbench(t, "report", "--format", "md", "--before", result, result).check(t, want{0, `^## Before and after$`, ""})
+	other := filepath.Join(t.TempDir(), "other.json")
+	if err := os.WriteFile(other, []byte(strings.Replace(out.file("result_*.json"), `"name": "nopersist"`, `"name": "another"`, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	respbench(t, "report", "--before", other, result).check(t, want{1, "!.", `have no strategy and mode in common$`})
 	respbench(t, "report", result, result).check(t, want{1, "!.", `is a suite's file, which is not merged`})
 	if bytes.Contains([]byte(o.stdout), []byte("0.00 QPS")) {
 		t.Error("a zero is reported")
