@@ -224,7 +224,11 @@ func TestSuiteInterruptAndResume(t *testing.T) {
 	if md := readFile(t, files.Path(fileReportMD)); !strings.Contains(md, "interrupted") {
 		t.Errorf("the report is not marked:\n%s", md)
 	}
-	back, again, err := ResumeSuite(files.Path(fileDetail))
+	moved := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.Rename(spec.Out, moved); err != nil {
+		t.Fatal(err)
+	}
+	back, again, err := ResumeSuite(filepath.Join(moved, filepath.Base(files.Path(fileDetail))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,7 @@ func ResumeSuite(path string) (*SuiteFiles, *SuiteSpec, error) {
 		return nil, nil, fmt.Errorf("--resume: %w", err)
 	}
 	f.dropIncomplete()
+	spec.Out = f.dir // the folder may have been moved, or we be elsewhere
 	return f, spec, nil
 }
 
