@@ -134,7 +134,7 @@ func (s *settings) loadRows() []row {
 			text: "Random keys, members and scores below this number: replaces\n" +
 				"__rand_int__ (12 digits) in tests and commands"},
 		{long: "seed", arg: "n", set: unsigned(&s.opts.Seed, &s.seedGiven),
-			text: "Same seed, same requests (default: from the clock)"},
+			text: "Same seed, same requests; 0 is one too (default: from the clock)"},
 		{long: "threads", arg: "n", set: whole(&s.threads, 0, math.MaxInt64), text: "Event loops (default 1, at most 500)"},
 		{short: "k", arg: "0|1", set: whole(&s.keepAlive, math.MinInt64, math.MaxInt64),
 			text: "1 = keep alive, 0 = connect anew after each batch (default 1)"},
