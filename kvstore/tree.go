@@ -15,7 +15,7 @@ import (
 // its record moves.
 //
 // A new key is only appended to its block. A block is put in order when it is read in order, and halved when it is full:
-// no step costs more than a block, and a load that never asks for the order hardly pays for it.
+// a load that never asks for the order hardly pays for it, and no step costs more than a block, but for the one below.
 //
 // Comparing keys through their records would cost a cache miss each. So an item carries the eight bytes of its key that
 // follow the prefix common to all keys; they nearly always decide. When a new key shortens the common prefix, the words are

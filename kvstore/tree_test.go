@@ -11,11 +11,11 @@ import (
 )
 
 // The tree has its keys in order, whatever their common prefix was when they came, through deletions and moves, and when it
-// is read in between. Some seeds fill many blocks, some with keys that differ only behind the word of an item.
+// is read in between. Some seeds fill many blocks, some with keys that differ only behind the word of an item, or in zeros.
 func TestTreeAgainstSortedKeys(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		tr := newTree(newDict(newMemory(MyPool), maphash.MakeSeed()))
+		tr := newTree(newDict(newMemory([]string{MyPool, Malloc}[seed%2]), maphash.MakeSeed()))
 		want := map[string]string{}
 		prefix := strings.Repeat("bench:key:", rng.IntN(3))
 		numbers := []int{300, 4000}[seed%2]
@@ -23,6 +23,13 @@ func TestTreeAgainstSortedKeys(t *testing.T) {
 		deletions := 1 + rng.IntN(3) // of 8
 		for step := range 10 * numbers {
 			key := prefix + fmt.Sprintf("%0*d", rng.IntN(longest), rng.IntN(numbers))
+			if seed%5 == 4 {
+				b := make([]byte, rng.IntN(12))
+				for i := range b {
+					b[i] = []byte{0, 1, 255}[rng.IntN(3)]
+				}
+				key = prefix + string(b)
+			}
 			if rng.IntN(50) == 0 {
 				key = key[:rng.IntN(len(key)+1)] // shortens the prefix
 			}
@@ -64,6 +71,13 @@ func TestTreeAgainstSortedKeys(t *testing.T) {
 		if n := tr.mem.stats().blocks; n != 1 || tr.order.Len() != 1 {
 			t.Fatalf("seed %d: %d blocks of memory are left, %d of the tree", seed, n, tr.order.Len())
 		}
+		again := map[string]string{}
+		for i := range 2 * blockItems {
+			key := fmt.Sprint("other", i)
+			again[key] = "1"
+			tr.insert([]byte(key), []byte("1"))
+		}
+		checkOrder(t, tr, again, "other5")
 	}
 }
 
