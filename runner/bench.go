@@ -18,20 +18,24 @@ func (s *session) bench(ctx context.Context) error {
 	}
 	r := s.benchRound(b)
 	stop := s.watchLong(r, "bench "+s.o.Bench.Op, r.load.Requests)
-	res, err := s.watched(ctx, r)
+	res, gone := s.watched(ctx, r)
 	stop()
-	if err != nil {
-		return err
+	if res == nil {
+		return gone
 	}
 	s.describeBench(b, res)
 	if err := s.printBench(res); err != nil {
 		return err
 	}
 	s.tellRedirects(res)
+	s.tellPace(res)
 	if out := &s.o.Output; res.ErrorTotal > 0 && (out.CSV || out.Quiet) { // the full report has the texts
 		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
 			return err
 		}
+	}
+	if gone != nil && res.Mismatches == 0 {
+		return gone
 	}
 	return benchVerdict(ctx, res)
 }

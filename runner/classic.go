@@ -132,22 +132,26 @@ func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
 		line := &classicProgress{w: s.io.Stdout, title: p.Title}
 		stop = watch(r, line.draw, line.wipe)
 	}
-	res, err := s.watched(ctx, r)
+	res, gone := s.watched(ctx, r)
 	stop()
-	if err != nil {
-		return err
+	if res == nil {
+		return gone
 	}
 	if err := s.printClassic(res); err != nil {
 		return err
 	}
 	s.tellRedirects(res)
+	s.tellPace(res)
 	if res.ErrorTotal > 0 {
 		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
 			return err
 		}
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && gone == nil {
 			return errCounted
 		}
+	}
+	if gone != nil {
+		return gone
 	}
 	return context.Cause(ctx)
 }

@@ -2,12 +2,14 @@ package runner
 
 import (
 	"context"
+	"fmt"
 
 	"respbench/report"
 )
 
 // watched is one measured round with all that stands around it: the server watched, the running figures
-// shown, the result completed, judged and kept for the result files.
+// shown, the result completed, judged and kept for the result files. As that of round.run, its error may stand beside a
+// result.
 func (s *session) watched(ctx context.Context, r *round) (*report.Result, error) {
 	if !s.watching {
 		s.watch, s.watching = s.openWatch(ctx), true
@@ -16,7 +18,7 @@ func (s *session) watched(ctx context.Context, r *round) (*report.Result, error)
 	stop := s.show(r)
 	res, err := r.run(ctx)
 	stop()
-	if err != nil {
+	if res == nil {
 		if watch != nil {
 			watch.stop()
 		}
@@ -30,5 +32,13 @@ func (s *session) watched(ctx context.Context, r *round) (*report.Result, error)
 			spins: r.load.Spin > 0, server: load, cores: s.env.Cores, clients: r.load.Clients, pipeline: r.load.Pipeline,
 			pacing: res.Pacing, ceiling: s.o.Load.Ceiling})
 	}
-	return res, nil
+	return res, err
+}
+
+// tellPace says on stderr that the server did not take the offered load, where the report has no room for its notes.
+func (s *session) tellPace(res *report.Result) {
+	out := &s.o.Output
+	if note := paceNote(res.Pacing); note != "" && (out.Quiet || out.CSV || !out.Additions) {
+		fmt.Fprintf(s.io.Stderr, "WARNING: %s: %s\n", res.Title, note)
+	}
 }

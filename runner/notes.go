@@ -25,10 +25,36 @@ func (r *round) notes(res *report.Result) (notes []string) {
 		if note := stallNote(res); note != "" {
 			notes = append(notes, note)
 		}
-	} else if n := res.Pacing.Unstarted; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d requests were due but not begun when the time was up; the response times do not have them", n))
+	} else {
+		if note := paceNote(res.Pacing); note != "" {
+			notes = append(notes, note)
+		}
+		if n := res.Pacing.Unstarted; n > 0 {
+			notes = append(notes, fmt.Sprintf("%d requests were due but not begun when the time was up; the response times do not have them", n))
+		}
+	}
+	if r.gone != nil {
+		notes = append(notes, fmt.Sprintf("%d requests had no reply when the time was up; no figure has them", r.unanswered()))
 	}
 	return notes
+}
+
+// paceNote says that the server did not take the offered load.
+func paceNote(p *report.Pacing) string {
+	if p == nil || p.Achieved >= keptShare*p.Offered {
+		return ""
+	}
+	return fmt.Sprintf("the rate was not reached: %.2f of %.2f offered requests per second (%.2f%%)", p.Achieved, p.Offered, 100*p.Achieved/p.Offered)
+}
+
+// unanswered are the requests of the measured part that are in flight.
+func (r *round) unanswered() (n int64) {
+	for _, w := range r.workers {
+		for i := range w.clients {
+			n += int64(w.clients[i].pending)
+		}
+	}
+	return n
 }
 
 func (r *round) warmupNote() string {

@@ -73,10 +73,15 @@ func (w *worker) pace(now int64) {
 	}
 }
 
-// advance moves the due pacer to the clock.
+// advance moves the due pacer to the clock, but not beyond what is left of -n.
 func (w *worker) advance(now int64) {
 	o := w.open
+	most := uint64(o.given.n) + (w.work.left()+w.r.unit-1)/w.r.unit
 	for !o.over && o.due.dueNs <= now {
+		if uint64(o.due.n) >= most {
+			o.over = true
+			return
+		}
 		if o.due.done || w.endNs > 0 && o.due.dueNs >= w.endNs {
 			o.over = true
 			return
@@ -118,7 +123,7 @@ func (w *worker) giveDue(c *client, now int64) {
 // checkWork ends the schedule when -n requests are out: the rest of it is not offered.
 func (w *worker) checkWork() {
 	if o := w.open; w.work.empty() {
-		o.over, o.due.n = true, o.given.n
+		o.over, o.due.n, o.due.lastNs = true, o.given.n, o.given.lastNs
 		w.endNs = 0
 	}
 }

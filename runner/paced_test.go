@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -66,6 +67,20 @@ func TestRateOutOfReach(t *testing.T) {
 	}
 	if p.Due != 1000 || p.Unstarted != 1000-res.Requests || p.QueueMax < 900 || !hasNote(res, "were due but not begun") {
 		t.Errorf("%d requests, %+v, notes %q", res.Requests, p, res.Notes)
+	}
+}
+
+// What is queued and what is late are requests that there are: with -n 20 no more than 20 ever wait, however long the
+// schedule would go on.
+func TestQueueIsWithinTheRequests(t *testing.T) {
+	t.Parallel()
+	for _, l := range []Load{{Clients: 1}, {Clients: 2, Threads: 2}, {Clients: 2, Threads: 2, Poisson: true}} {
+		s := startServer(t, func(*testConn, []string) string { time.Sleep(20 * time.Millisecond); return "+OK\r\n" })
+		l.Rate, l.Requests = Rate{10_000}, 20
+		p := measure(t, s.ln.Addr().String(), l).Pacing
+		if p.Due != 20 || p.QueueMax < 10 || p.QueueMax > 20 || p.Lag > 20 || p.Unstarted != 0 {
+			t.Errorf("%+v: %+v", l, p)
+		}
 	}
 }
 
@@ -142,6 +157,32 @@ func TestDuration(t *testing.T) {
 	res := measure(t, s.ln.Addr().String(), Load{Clients: 4, Threads: 2, Pipeline: 3, Duration: 400 * time.Millisecond, Requests: unlimited})
 	if took := time.Since(start); res.Elapsed < 400*time.Millisecond || took > 3*time.Second || int(res.Requests) != s.count() {
 		t.Errorf("%v, elapsed %v, %d requests, %d at the server", took, res.Elapsed, res.Requests, s.count())
+	}
+}
+
+// A server that falls silent before the end of --duration: what it answered is a result all the same, and what it did not
+// is told, beside an error.
+func TestSilenceAtTheEndOfADuration(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []float64{0, 2000} {
+		answered := 0
+		s := startServer(t, func(*testConn, []string) string { // of the only connection
+			if answered++; answered > 20 {
+				return ""
+			}
+			time.Sleep(time.Millisecond)
+			return "+OK\r\n"
+		})
+		ses := newTestSession(t, s.ln.Addr().String(), Load{Clients: 1, Rate: Rate{rate}, Duration: 300 * time.Millisecond, Requests: unlimited})
+		r := ses.newRound(setPlan(t))
+		r.load.Timeout = 30 * time.Second
+		res, err := ses.watched(context.Background(), r)
+		if err == nil || !strings.Contains(err.Error(), "the time of --duration is up") {
+			t.Fatalf("rate %v: %v", rate, err)
+		}
+		if res == nil || res.Requests != 20 || res.Elapsed != 300*time.Millisecond || !hasNote(res, "1 requests had no reply when the time was up") {
+			t.Errorf("rate %v: %+v", rate, res)
+		}
 	}
 }
 

@@ -71,6 +71,8 @@ func (r *round) pacing(res *report.Result, interrupted bool) *report.Pacing {
 	}
 	if r.load.bounded() {
 		p.Due = min(p.Due, r.load.Requests)
+		p.QueueMax = min(p.QueueMax, p.Due) // loops that share -n may each have waited for the same request
+		p.Lag = min(p.Lag, p.Due)
 	}
 	if s := r.offeredFor(p.Due, time.Duration(lastNs-r.measureNs), interrupted).Seconds(); s > 0 {
 		p.Offered = float64(p.Due) / s

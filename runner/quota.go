@@ -47,5 +47,14 @@ func (s *share) claim(k uint64) (first, n uint64) {
 	return first, n
 }
 
+// left is how many indices a loop can claim at most from now on.
+func (s *share) left() uint64 {
+	n := s.to - s.from
+	if next := s.q.next.Load(); next < s.q.total {
+		n += s.q.total - next
+	}
+	return n
+}
+
 // empty says that a claim would find nothing.
 func (s *share) empty() bool { return s.from == s.to && s.q.next.Load() >= s.q.total }

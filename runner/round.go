@@ -68,6 +68,7 @@ type round struct {
 
 	mu    sync.Mutex
 	err   error // the first one
+	gone  error // the time was up and some replies did not come
 	steps []*stepAccount
 
 	events []event // of the server
@@ -108,7 +109,8 @@ func (t *Target) sources() (list []netip.Addr) {
 
 func (s *session) logLine(text string) { s.io.Log.Warn().Msg(text) }
 
-// run is one round from the first connection to the last reply.
+// run is one round from the first connection to the last reply. When replies were missing at the end of --duration
+// there is a result beside the error.
 func (r *round) run(ctx context.Context) (*report.Result, error) {
 	var endAside func()
 	r.asideCtx, endAside = context.WithCancel(ctx)
@@ -147,7 +149,11 @@ func (r *round) run(ctx context.Context) (*report.Result, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	return r.result(ctx), nil
+	res := r.result(ctx)
+	if r.gone != nil && res.Requests == 0 {
+		return nil, r.gone
+	}
+	return res, r.gone
 }
 
 func (r *round) addLoop(i, threads int) error {
@@ -226,6 +232,16 @@ func (r *round) fail(err error) {
 	r.mu.Lock()
 	if r.err == nil {
 		r.err = err
+	}
+	r.mu.Unlock()
+	r.stop()
+}
+
+// giveUp ends a round whose time is up: what was answered counts, and err is told beside it.
+func (r *round) giveUp(err error) {
+	r.mu.Lock()
+	if r.gone == nil {
+		r.gone = err
 	}
 	r.mu.Unlock()
 	r.stop()

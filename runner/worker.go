@@ -345,7 +345,12 @@ func (w *worker) watch(now, late int64) {
 			w.r.fail(timeoutError(w.endpointOf(c), c.phase, w.r.load.ConnectTimeout))
 			return
 		case c.phase == phaseLoading && c.pending > 0 && silent > 0 && now-c.heardNs > silent:
-			w.r.fail(silenceError(w.endpointOf(c), c.pending, time.Duration(silent), silent < int64(w.r.load.Timeout)))
+			err := silenceError(w.endpointOf(c), c.pending, time.Duration(silent), silent < int64(w.r.load.Timeout))
+			if w.endNs > 0 && now >= w.endNs {
+				w.r.giveUp(err)
+			} else {
+				w.r.fail(err)
+			}
 			return
 		}
 	}
