@@ -3,13 +3,15 @@ package runner
 import (
 	"context"
 	"math"
+
+	"respbench/report"
 )
 
 // search finds the highest value that holds the objective, and leaves it in the result's Max.
 func (w *sweep) search(ctx context.Context) error {
 	s := searcher{
 		holds: func(v float64) (bool, error) { return w.window(ctx, v) },
-		round: math.Round, from: 1, by: doubleBy,
+		known: w.res.Points, round: math.Round, from: 1, by: doubleBy,
 	}
 	if w.so.Variable == "rate" {
 		s.round, s.from, s.by = roundRate, climbFrom*w.reach, climbBy
@@ -23,6 +25,7 @@ func (w *sweep) search(ctx context.Context) error {
 // below it.
 type searcher struct {
 	holds func(v float64) (bool, error)
+	known []report.SweepPoint // measured before
 	round func(v float64) float64
 	from  float64 // the first value tried
 	by    float64 // factor of a step up
@@ -80,7 +83,16 @@ func (s *searcher) bracket() (low, high float64, err error) {
 	return v, 0, nil
 }
 
+// fall goes down from a value that fails: to what is known to hold, or else by halves.
 func (s *searcher) fall(failed float64) (low, high float64, err error) {
+	for _, p := range s.known {
+		if p.Holds != nil && *p.Holds && p.Load < failed {
+			low = max(low, p.Load)
+		}
+	}
+	if low > 0 {
+		return low, failed, nil
+	}
 	for range fallSteps {
 		v := s.round(failed / 2)
 		if v >= failed || v <= 0 {

@@ -3,7 +3,10 @@ package runner
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
+
+	"respbench/report"
 )
 
 // The search ends within its tolerance below the limit, wherever that is and wherever it begins.
@@ -53,6 +56,20 @@ func TestSearchEnds(t *testing.T) {
 	}}
 	if best, err := s.run(); !errors.Is(err, failed) || best == 0 {
 		t.Errorf("%v, %v: what held before the error is kept, and the error told", best, err)
+	}
+}
+
+// What was measured before the search counts: the answer is not below what is seen to hold.
+func TestSearchStartsFromWhatIsKnown(t *testing.T) {
+	yes, no := true, false
+	var tried []float64
+	s := searcher{from: 800, by: climbBy, round: roundRate, known: []report.SweepPoint{{Load: 100, Holds: &no}, {Load: 400, Holds: &yes}},
+		holds: func(v float64) (bool, error) {
+			tried = append(tried, v)
+			return v <= 500, nil
+		}}
+	if best, err := s.run(); err != nil || best < 470 || best > 500 || slices.Min(tried) < 400 {
+		t.Errorf("%v after %v, %v", best, tried, err)
 	}
 }
 
