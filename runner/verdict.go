@@ -23,6 +23,7 @@ const (
 	fullShare   = 0.90                   // from here on a thread counts as busy all the time
 	keptShare   = 0.98                   // of the offered load; less was not for the schedule's sake
 	ceilingPart = 0.90                   // of what the client can do at most
+	ceilingOver = 1.10                   // what is above was no ceiling
 	shortest    = 100 * time.Millisecond // CPU times of less say little
 )
 
@@ -120,13 +121,18 @@ func (f *facts) judgePaced(v *report.Verdict) {
 func (f *facts) judgeClosed(v *report.Verdict) {
 	busy, _ := f.clientShare()
 	client, server := busy >= fullShare && !f.spins, f.server.known && f.serverShare() >= fullShare
+	known := false // what the client can do
 	if f.ceiling > 0 {
 		part := f.rate / f.ceiling
 		v.Reasons = append(v.Reasons, fmt.Sprintf("%.0f%% of the client's ceiling of %.0f requests per second", 100*part, f.ceiling))
-		client = part >= ceilingPart
+		if known = part < ceilingOver; known {
+			client = part >= ceilingPart
+		} else {
+			v.Reasons = append(v.Reasons, "the ceiling is too low to be one: measure it again, with the same options")
+		}
 	}
 	switch {
-	case client && server && f.ceiling == 0:
+	case client && server && !known:
 		v.Reasons = append(v.Reasons, "both are busy all the time")
 		v.Advice = "measure the client alone: respbench ceiling, then --ceiling"
 		if f.crowded() {
@@ -138,6 +144,9 @@ func (f *facts) judgeClosed(v *report.Verdict) {
 		v.Word, v.Advice = clientBound, f.moreThreads()
 	case server:
 		v.Word = serverBound
+		if portion(f.server.busiest.wait, f.server.lasted) >= crowdedShare {
+			v.Advice = "the server lacked a processor: stop what else runs here"
+		}
 	case !f.server.known:
 		// The client had time to spare; whether the server had is not known.
 	default:

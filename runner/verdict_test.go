@@ -36,7 +36,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{"neither side busy", func(*facts) {}, latencyBound, "raise -c or -P", "client loop 0 busy 40%"},
 		{"server busy", func(f *facts) { f.server = serverUse(0.97, 0, 1.02) }, serverBound, "", "busiest thread 97%"},
-		{"server waits for a processor", func(f *facts) { f.server = serverUse(0.5, 0.45, 0.5) }, serverBound, "", "waiting for a processor 45%"},
+		{"server waits for a processor", func(f *facts) { f.server = serverUse(0.5, 0.45, 0.5) }, serverBound, "the server lacked a processor", "waiting for a processor 45%"},
 		{"server's work wanders over its threads", func(f *facts) { f.server = serverUse(0.3, 0, 0.96) }, serverBound, "", "96% of a processor in all"},
 		{"server with many threads, none busy", func(f *facts) { f.server = serverUse(0.3, 0, 2.4) }, latencyBound, "raise -c or -P", "240%"},
 		{"server with many threads, none busy, on few processors", func(f *facts) {
@@ -58,6 +58,7 @@ func TestJudge(t *testing.T) {
 		}, serverBound, "", "50% of the client's ceiling"},
 		{"at the ceiling", func(f *facts) { f.ceiling = 105_000 }, clientBound, "try --threads 2", "95% of the client's ceiling"},
 		{"at the ceiling, which a server that does nothing has too", func(f *facts) { f.ceiling, f.server = 105_000, serverUse(0.95, 0, 0.95) }, clientBound, "try --threads 2", "95% of"},
+		{"far above the ceiling, which was none", func(f *facts) { f.ceiling = 50_000 }, latencyBound, "raise -c", "too low to be one"},
 		{"nothing is known of the server", func(f *facts) { f.server = serverLoad{} }, cannotTell, "", "not known"},
 		{"a loop that polls busily tells nothing", func(f *facts) { f.loops[0] = loopCPU(1, 0); f.spins = true }, latencyBound, "raise -c", "polling busily"},
 		{"the engine does not tell", func(f *facts) { f.loops[0] = report.LoopCPU{}; f.client = 950 * time.Millisecond }, clientBound, "try", "client 95%"},
