@@ -6,18 +6,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spareFiles is what the process needs beside its connections: the pollers, the three standard
-// files, a set-up connection, result files.
-const spareFiles = 32
+// What the process needs beside its connections.
+const (
+	loopFiles  = 4  // of each loop: poller, wake-up, deadline; gnet has one more
+	spareFiles = 28 // Go's own poller, the three standard files, set-up connections, result files
+)
 
 // raiseFileLimit raises the soft limit of open files as far as needed and allowed, and says at
 // once when that is not far enough.
-func raiseFileLimit(clients int, server string) error {
+func raiseFileLimit(l *Load, server string) error {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
 		return fmt.Errorf("cannot read the limit of open files: %w", err)
 	}
-	need := uint64(clients + spareFiles)
+	loops := min(l.Threads, l.Clients)
+	need := uint64(l.Clients + loopFiles*loops + spareFiles)
 	if lim.Cur < need && lim.Cur < lim.Max {
 		lim.Cur = min(lim.Max, max(need, lim.Cur))
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
@@ -25,8 +28,12 @@ func raiseFileLimit(clients int, server string) error {
 		}
 	}
 	if lim.Cur < need {
-		return fmt.Errorf("Could not connect to Redis at %s: Can't create socket: Too many open files: -c %d needs %d descriptors, the limit is %d (raise it with ulimit -n, or lower -c)",
-			server, clients, need, lim.Cur)
+		what := fmt.Sprintf("-c %d", l.Clients)
+		if loops > 1 {
+			what += fmt.Sprintf(" with %d loops", loops)
+		}
+		return fmt.Errorf("Could not connect to Redis at %s: Can't create socket: Too many open files: %s needs %d descriptors, the limit is %d (raise it with ulimit -n, or lower -c)",
+			server, what, need, lim.Cur)
 	}
 	return nil
 }

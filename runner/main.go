@@ -163,7 +163,7 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("Could not connect to Redis at %w", err)
 	}
-	if err := raiseFileLimit(o.Load.Clients, s.ep.Name); err != nil {
+	if err := raiseFileLimit(&o.Load, s.ep.Name); err != nil {
 		return err
 	}
 	s.reserveProcessors()

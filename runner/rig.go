@@ -67,7 +67,7 @@ func (g *rig) set(ctx context.Context, bare bool) error {
 // measureLoad is one round under a load.
 func (g *rig) measureLoad(ctx context.Context, l Load) (*report.Result, error) {
 	g.o.Load = l
-	if err := raiseFileLimit(l.Clients, g.ep.Name); err != nil {
+	if err := raiseFileLimit(&l, g.ep.Name); err != nil {
 		return nil, err
 	}
 	if g.bench == nil {

@@ -278,10 +278,12 @@ func TestFileLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := useFake(t, "ok")
-	out, err := exec.Command(sh, "-c", "ulimit -n 40 && exec "+link+" -c 100 -n 200 -q -t ping -p "+s.port()).CombinedOutput()
-	var exit *exec.ExitError
-	if !asExit(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), "Too many open files") || !strings.Contains(string(out), "40") {
-		t.Errorf("error %v, output %q", err, out)
+	for args, needs := range map[string]string{"-c 100": "-c 100 needs 132 ", "-c 10 --threads 8": "-c 10 with 8 loops needs 70 "} {
+		out, err := exec.Command(sh, "-c", "ulimit -n 40 && exec "+link+" "+args+" -n 200 -q -t ping -p "+s.port()).CombinedOutput()
+		var exit *exec.ExitError
+		if !asExit(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), "Too many open files: "+needs) || !strings.Contains(string(out), "the limit is 40") {
+			t.Errorf("%s: error %v, output %q", args, err, out)
+		}
 	}
 	if s.count() != 0 {
 		t.Errorf("%d requests were sent before the limit was noticed", s.count())
