@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -148,5 +149,29 @@ func TestThin(t *testing.T) {
 	}
 	if len(thin(series[:ratePoints])) != ratePoints {
 		t.Errorf("a short series was thinned")
+	}
+}
+
+func TestWholeSteps(t *testing.T) {
+	step := func(at, requests int64) Interval {
+		return Interval{At: time.Duration(at) * time.Millisecond, Requests: requests, Events: []string{"save"}}
+	}
+	for _, c := range []struct {
+		series []Interval
+		want   string
+	}{
+		{nil, ""}, {[]Interval{step(3, 1)}, "3ms:1 "},
+		{[]Interval{step(100, 10), step(200, 10), step(203, 2)}, "100ms:10 203ms:12 "},
+		{[]Interval{step(100, 10), step(200, 10), step(260, 6)}, "100ms:10 200ms:10 260ms:6 "},
+		{[]Interval{step(100, 10), step(101, 1)}, "101ms:11 "},
+	} {
+		got, events := "", 0
+		for _, s := range wholeSteps(c.series) {
+			got += fmt.Sprintf("%v:%d ", s.At, s.Requests)
+			events += len(s.Events)
+		}
+		if got != c.want || events != len(c.series) {
+			t.Errorf("%v: %s with %d events, want %s", c.series, got, events, c.want)
+		}
 	}
 }

@@ -145,22 +145,36 @@ func thin(series []Interval) []Interval {
 	}
 	var out []Interval
 	for part := range slices.Chunk(series, group) {
-		joined := Interval{At: part[len(part)-1].At}
-		for i := range part {
-			joined.Requests += part[i].Requests
-			joined.P99 = max(joined.P99, part[i].P99)
-			joined.Events = append(joined.Events, part[i].Events...)
-		}
-		out = append(out, joined)
+		out = append(out, joined(part))
 	}
 	return out
+}
+
+func joined(part []Interval) Interval {
+	j := Interval{At: part[len(part)-1].At}
+	for i := range part {
+		j.Requests += part[i].Requests
+		j.P99 = max(j.P99, part[i].P99)
+		j.Events = append(j.Events, part[i].Events...)
+	}
+	return j
+}
+
+// wholeSteps joins the last step with the one before when it is less than half as long: the rate of a sliver of a few
+// milliseconds is chance, and would be drawn as a fall or a peak at the end.
+func wholeSteps(series []Interval) []Interval {
+	n := len(series)
+	if n < 2 || 2*(series[n-1].At-series[n-2].At) >= series[0].At {
+		return series
+	}
+	return append(slices.Clone(series[:n-2]), joined(series[n-2:]))
 }
 
 // addRate adds a time series and its events.
 func addRate(l *lineChart, name string, series []Interval) {
 	c := curve{name: name}
 	before := time.Duration(0)
-	for _, s := range thin(series) {
+	for _, s := range thin(wholeSteps(series)) {
 		y := math.NaN()
 		if width := (s.At - before).Seconds(); width > 0 {
 			y = float64(s.Requests) / width

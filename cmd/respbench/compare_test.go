@@ -47,7 +47,7 @@ func TestCompareFiles(t *testing.T) {
 	respbench(t, "compare", "--fail-if-slower", "3%", slow, before).check(t, want{0, `\+11\.11%`, `!.`})
 	respbench(t, "compare", "--fail-if-slower", "3%", before, same).check(t, want{0, `~`, `!.`})
 	few := filepath.Join(t.TempDir(), "few.json")
-	if err := os.WriteFile(few, []byte(respbench(t, "report", "--format", "json", slow, slow).stdout), 0o644); err != nil { // merged: one run
+	if err := os.WriteFile(few, []byte(respbench(t, "report", "--format", "json", slow, before).stdout), 0o644); err != nil { // merged: one run
 		t.Fatal(err)
 	}
 	respbench(t, "compare", few, few).check(t, want{0, `^SET +QPS .* n/a +p=1\.000 n=1 `, `!.`})
@@ -151,5 +151,6 @@ func TestReportMerges(t *testing.T) {
 	respbench(t, "report", "--format", "md", files[0]).check(t, want{0, `^# respbench results$`, ""})
 	respbench(t, "report", "--format", "html", files[0], files[1]).check(t, want{0, `^<!DOCTYPE html>$`, ""})
 	respbench(t, "report", "--format", "pdf", files[0]).check(t, want{1, "!.", `must be one of text, csv, md, html, json \(see respbench report --help\)$`})
+	respbench(t, "report", files[0], files[1], files[0]).check(t, want{1, "!.", `part0\.json is there twice`})
 	respbench(t, "report").check(t, want{1, "!.", `report needs a file`})
 }

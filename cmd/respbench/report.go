@@ -111,7 +111,10 @@ func readBefore(path string, s saved) (*report.SuiteResult, error) {
 // readMerged reads the files; of several the tests of the same name become one result each.
 func readMerged(files []string) (s saved, err error) {
 	var parts [][]*report.Result
-	for _, path := range files {
+	for i, path := range files {
+		if slices.Contains(files[:i], path) {
+			return s, usagef("%s is there twice: its figures would be counted twice", path)
+		}
 		one, err := readSaved(path)
 		switch {
 		case err != nil:

@@ -414,7 +414,7 @@ func TestSuiteReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	respbench(t, "report", "--before", other, result).check(t, want{1, "!.", `have no strategy and mode in common$`})
-	respbench(t, "report", result, result).check(t, want{1, "!.", `is a suite's file, which is not merged`})
+	respbench(t, "report", result, other).check(t, want{1, "!.", `is a suite's file, which is not merged`})
 	if bytes.Contains([]byte(o.stdout), []byte("0.00 QPS")) {
 		t.Error("a zero is reported")
 	}
