@@ -193,7 +193,7 @@ func (p *CommandParser) bulkLength(line []byte) (int, error) {
 		if len(line) > 0 {
 			got = line[0]
 		}
-		return -1, errors.New(errExpectedDollar + string(rune(got)) + "'")
+		return -1, errors.New(errExpectedDollar + string([]byte{got}) + "'")
 	}
 	length, ok := ParseInt(line[1:])
 	switch {

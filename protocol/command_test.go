@@ -81,6 +81,7 @@ func TestCommandParser(t *testing.T) {
 		{"length -0", "*1\r\n$-0\r\n\r\n", nil, "invalid bulk length"},
 		{"length not a number", "*1\r\n$blabla\r\n", nil, "invalid bulk length"},
 		{"no dollar", "*1\r\n+PING\r\n", nil, "expected '$', got '+'"},
+		{"no dollar, no ASCII", "*1\r\n\xff1\r\n", nil, "expected '$', got '\xff'"},
 		{"LF only waits", "*1\n$4\nPING\n", nil, ""},
 		{"long inline", strings.Repeat("x", 70000), nil, "too big inline request"},
 		{"long count", "*" + strings.Repeat("1", 70000), nil, "too big mbulk count string"},
