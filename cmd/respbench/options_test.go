@@ -232,7 +232,8 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 
 // A blank or empty word cannot be written in the tables above, which split at spaces.
 func TestBlankWords(t *testing.T) {
-	for _, argv := range [][]string{{"-n", "1", ""}, {"-n", "1", "   "}, {"--requests", " "}, {"-n", " 5"}, {"--set-cmd", "a b"}, {"--mix", " "}} {
+	for _, argv := range [][]string{{"-n", "1", ""}, {"-n", "1", "   "}, {"--requests", " "}, {"-n", " 5"}, {"--set-cmd", "a b"}, {"--mix", " "},
+		{"-h", "a b"}, {"-h", "a\nb"}, {"-s", "a\x1b[31m"}, {"--json", "a\nb"}} {
 		if p := parse(t, argv...); p.ran || p.code != 1 || strings.Count(p.stderr, "\n") != 1 {
 			t.Errorf("%q: ran %v, exit code %d, stderr %q", argv, p.ran, p.code, p.stderr)
 		}

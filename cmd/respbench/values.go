@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"respbench/runner"
 )
@@ -93,6 +94,8 @@ func text(p *string) func(string) error {
 			return errors.New("must not be empty")
 		case s[0] == '-' && s != "-":
 			return errors.New("must not begin with a dash; is the value missing?")
+		case strings.ContainsFunc(s, unicode.IsControl):
+			return errors.New("must not contain control characters")
 		}
 		*p = s
 		return nil
@@ -257,6 +260,9 @@ func host(p *string) func(string) error {
 	return func(s string) error {
 		if s == "" || s[0] == '-' {
 			return errors.New("must be a name or an address; -h alone, or last, is help")
+		}
+		if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+			return errors.New("must be a name or an address, without blanks")
 		}
 		if strings.Contains(s, "://") {
 			return errors.New("must be a name or an address; a URI goes to -u")
