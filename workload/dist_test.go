@@ -46,6 +46,11 @@ func TestDistributions(t *testing.T) {
 		{"zipf:1.2", 7, zipf(1.2)},
 		{"zipf:5", 100, zipf(5)},
 		{"zipf:1", 1, zipf(1)},
+		{"zipf:1", zipfRanks, zipf(1)},
+		{"zipf:1", zipfRanks + 1, zipf(1)},
+		{"zipf:0.99", 50_000, zipf(0.99)}, // beyond the table's ranks: blocks
+		{"zipf:0.2", 50_000, zipf(0.2)},
+		{"zipf:1.5", 20_000, zipf(1.5)},
 		{"gaussian:100", 1000, gaussian(1000, 100)},
 		{"gaussian", 1000, gaussian(1000, 1000.0/6)},
 		{"gaussian:5000", 1000, gaussian(1000, 5000)},
@@ -80,7 +85,7 @@ func TestDistributionsOverLargeRange(t *testing.T) {
 	for _, text := range []string{"uniform", "zipf:1", "zipf:0.8", "zipf:3", "gaussian", "gaussian:1", "gaussian:1e12", "hotspot:1%:90%"} {
 		k := mustDist(t, text).over(maxNumber)
 		s := newStream(1, streamKey)
-		first := 0
+		first, ranked := 0, 0
 		const draws = 100_000
 		for i := range uint64(draws) {
 			v := k.draw(s, i, i)
@@ -90,11 +95,23 @@ func TestDistributionsOverLargeRange(t *testing.T) {
 			if v == 0 {
 				first++
 			}
+			if v < zipfRanks {
+				ranked++
+			}
 		}
 		if text == "zipf:1" {
-			share := 1 / (math.Log(maxNumber) + 0.5772156649)
-			if sigma := math.Sqrt(draws * share); math.Abs(float64(first)-draws*share) > 5*sigma {
-				t.Errorf("%s: key 0 %d times, want %.0f", text, first, draws*share)
+			const gamma = 0.5772156649
+			all := math.Log(maxNumber) + gamma
+			for name, c := range map[string]struct {
+				got   int
+				share float64
+			}{"key 0": {first, 1 / all}, "a key with an outcome of its own": {ranked, (math.Log(zipfRanks) + gamma) / all}} {
+				if sigma := math.Sqrt(draws * c.share); math.Abs(float64(c.got)-draws*c.share) > 5*sigma {
+					t.Errorf("%s: %s %d times, want %.0f", text, name, c.got, draws*c.share)
+				}
+			}
+			if outcomes := zipfRanks + len(k.zipf.from) - 1; outcomes > zipfColumns {
+				t.Errorf("%d outcomes in a table of %d", outcomes, zipfColumns)
 			}
 		}
 	}

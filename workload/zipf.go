@@ -1,73 +1,102 @@
 package workload
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
-// zipf draws numbers k of [0, n) with weights 1/(k+1)^s by rejection-inversion (W. Hörmann and G. Derflinger, "Rejection-inversion
-// to generate variates from monotone discrete distributions", ACM TOMACS 6(3), 1996). It is exact for any s > 0, needs no table, and
-// so costs the same for a thousand keys and for a million millions. A rejected draw is tried again with a number hashed from it.
+// zipf draws numbers k-1 of [0, n) with weights k^-s, k = 1 … n, exactly and from a table of fixed size.
+//
+// The first zipfRanks numbers have an outcome each. The others lie in blocks that are 1/64 wide of where they begin, so that 1300 of
+// them reach to 10^12. A block stands for its width times the weight of its first number, which is the largest; a number of it is
+// drawn uniformly and accepted in the proportion of the weights, which differ by little. What is refused is drawn anew from all
+// outcomes with a number hashed from the first, so that a draw stays a pure function of one 64-bit number. An outcome is found with
+// A. J. Walker's alias method, one look into the table.
 type zipf struct {
-	n          float64
-	s          float64
-	rest       float64 // 1-s
-	perRest    float64 // 1/(1-s)
-	top, span  float64 // integral at n+½, and what to add to reach the integral at 1½ minus 1
-	acceptance float64
+	s     float64
+	table *[zipfColumns]uint64 // a column's own share in the upper bits, its alias in the lower zipfBits
+	from  []uint64             // first k of each block, and one behind the last
 }
 
+const (
+	zipfBits    = 13
+	zipfColumns = 1 << zipfBits
+	zipfRanks   = 6800
+	zipfWide    = 64 // a block is its beginning divided by this wide
+)
+
 func newZipf(n uint64, s float64) zipf {
-	z := zipf{n: float64(n), s: s, rest: 1 - s, perRest: 1 / (1 - s)}
-	z.top = z.integral(z.n + 0.5)
-	z.span = z.integral(1.5) - 1 - z.top
-	z.acceptance = 2 - z.inverse(z.integral(2.5)-z.weight(2))
+	ranks := min(n, zipfRanks)
+	mass := make([]float64, 0, zipfColumns)
+	for k := range ranks {
+		mass = append(mass, zipfWeight(k+1, s))
+	}
+	z := zipf{s: s}
+	for k := ranks + 1; k <= n; {
+		width := min(k/zipfWide, n+1-k)
+		z.from = append(z.from, k)
+		mass = append(mass, float64(width)*zipfWeight(k, s))
+		k += width
+	}
+	z.from = append(z.from, n+1)
+	z.table = aliasTable(mass)
 	return z
+}
+
+func zipfWeight(k uint64, s float64) float64 { return math.Exp(-s * math.Log(float64(k))) }
+
+// aliasTable gives each column its own outcome up to a share, and above it another's (M. D. Vose, "A linear algorithm for generating
+// random numbers with a given distribution", IEEE TSE 17(9), 1991).
+func aliasTable(mass []float64) *[zipfColumns]uint64 {
+	total := 0.0
+	for _, m := range mass {
+		total += m
+	}
+	const whole = 1 << (64 - zipfBits)
+	share := make([]float64, zipfColumns) // of a column; what has no outcome has 0
+	table := new([zipfColumns]uint64)
+	var small, large []int
+	for i := range share {
+		if i < len(mass) {
+			share[i] = mass[i] / total * zipfColumns
+			table[i] = (whole-1)<<zipfBits | uint64(i) // the whole column
+		}
+		if share[i] < 1 {
+			small = append(small, i)
+		} else {
+			large = append(large, i)
+		}
+	}
+	for len(small) > 0 && len(large) > 0 {
+		i, j := small[len(small)-1], large[len(large)-1]
+		small = small[:len(small)-1]
+		table[i] = uint64(share[i]*whole)<<zipfBits | uint64(j)
+		if share[j] -= 1 - share[i]; share[j] < 1 {
+			large = large[:len(large)-1]
+			small = append(small, j)
+		}
+	}
+	return table // what rounding has left in small is whole to within it
 }
 
 func (z *zipf) draw(r uint64) uint64 {
 	for {
-		u := z.top + unitInterval(r)*z.span
-		x := z.inverse(u)
-		k := min(max(math.Floor(x+0.5), 1), z.n)
-		if k-x <= z.acceptance || u >= z.integral(k+0.5)-z.weight(k) {
-			return uint64(k) - 1
+		outcome, entry := r>>(64-zipfBits), z.table[r>>(64-zipfBits)]
+		if r<<zipfBits>>zipfBits >= entry>>zipfBits {
+			outcome = entry & (zipfColumns - 1)
+		}
+		if outcome < zipfRanks {
+			return outcome
+		}
+		first, end := z.from[outcome-zipfRanks], z.from[outcome-zipfRanks+1]
+		r = scramble(r)
+		at, rest := bits.Mul64(r, end-first)
+		if z.accepts(float64(at)/float64(first), float64(rest)*0x1p-64) {
+			return first + at - 1
 		}
 		r = scramble(r)
 	}
 }
 
-// weight is x^-s.
-func (z *zipf) weight(x float64) float64 { return math.Exp(-z.s * math.Log(x)) }
-
-// integral is an antiderivative of weight: (x^(1-s) - 1) / (1-s), or log x for s = 1.
-func (z *zipf) integral(x float64) float64 {
-	l := math.Log(x)
-	return expm1Ratio(z.rest*l) * l
-}
-
-// inverse is the inverse function of integral: (1 + (1-s)·y)^(1/(1-s)). Away from s = 1 the plain formula is exact enough and costs
-// half; at s = 1 it is e^y.
-func (z *zipf) inverse(y float64) float64 {
-	t := max(y*z.rest, -1) // rounding could take it below
-	switch {
-	case z.rest == 0:
-		return math.Exp(y)
-	case math.Abs(z.rest) > 1e-3:
-		return math.Exp(math.Log(1+t) * z.perRest)
-	}
-	return math.Exp(log1pRatio(t) * y)
-}
-
-// expm1Ratio is (e^t - 1)/t, by its series near 0.
-func expm1Ratio(t float64) float64 {
-	if math.Abs(t) > 1e-8 {
-		return math.Expm1(t) / t
-	}
-	return 1 + t/2
-}
-
-// log1pRatio is log(1+t)/t, by its series near 0.
-func log1pRatio(t float64) float64 {
-	if math.Abs(t) > 1e-8 {
-		return math.Log1p(t) / t
-	}
-	return 1 - t/2
-}
+// accepts tells whether u is below (1+x)^-s, mostly by its tangent, which lies below it.
+func (z *zipf) accepts(x, u float64) bool { return u < 1-z.s*x || u < math.Exp(-z.s*math.Log1p(x)) }
