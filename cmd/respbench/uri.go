@@ -94,6 +94,9 @@ func parseHostPort(s string, t *runner.Target) error {
 			return errHost
 		}
 	}
+	if strings.ContainsFunc(host, blankOrControl) {
+		return errHost
+	}
 	if host != "" {
 		t.Host = host
 	}

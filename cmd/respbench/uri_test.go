@@ -57,7 +57,7 @@ func TestParseURIRefuses(t *testing.T) {
 		{"redis://:secret%+1@h", "percent escape"}, {"redis://se%4cret%1:x@h", "percent escape"},
 		{"redis://:secret@h:x", "port"}, {"redis://:secret@h:0", "port"}, {"redis://:secret@h:65536", "port"}, {"redis://:secret@h:", "port"},
 		{"redis://:secret@h:-1", "port"}, {"redis://bob:secret/w@h", "port"},
-		{"redis://:secret@::1", "brackets"}, {"redis://:secret@[::1", "host"}, {"redis://:secret@[]", "host"}, {"redis://[::1]x", "host"},
+		{"redis://:secret@::1", "brackets"}, {"redis://:secret@[::1", "host"}, {"redis://:secret@[]", "host"}, {"redis://[::1]x", "host"}, {"redis://:secret@a b", "host"}, {"redis://a\nb/1", "host"},
 		{"redis://h/zz", "database"}, {"redis://h/-1", "database"}, {"redis://h/1/2", "database"}, {"redis://h/99999999999", "database"},
 		{"redis://:secret@h?x=1", "query"}, {"redis://h/0#f", "query"},
 	} {

@@ -261,7 +261,7 @@ func host(p *string) func(string) error {
 		if s == "" || s[0] == '-' {
 			return errors.New("must be a name or an address; -h alone, or last, is help")
 		}
-		if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+		if strings.ContainsFunc(s, blankOrControl) {
 			return errors.New("must be a name or an address, without blanks")
 		}
 		if strings.Contains(s, "://") {
@@ -274,6 +274,9 @@ func host(p *string) func(string) error {
 		return nil
 	}
 }
+
+// blankOrControl are the characters that no host's name has.
+func blankOrControl(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }
 
 // refused is an option that this program cannot offer; why is the end of the sentence.
 func refused(typed, why string) func(string) error {
