@@ -93,9 +93,7 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 	if c.limit > 0 {
 		_ = c.conn.SetDeadline(time.Now().Add(c.limit)) // a connection without deadlines fails in Write
 	}
-	if _, err := c.conn.Write(protocol.AppendCommand(nil, args...)); err != nil {
-		return protocol.Value{}, c.lost(err, args[0])
-	}
+	_, unsent := c.conn.Write(protocol.AppendCommand(nil, args...)) // what the server said before it closed is still to be read
 	for {
 		n, v, err := c.value.Parse(c.buf[:c.held])
 		if err != nil {
@@ -112,7 +110,10 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 			c.buf = append(c.buf, make([]byte, len(c.buf))...)
 		}
 		n, err = c.conn.Read(c.buf[c.held:])
-		if err != nil {
+		if err != nil && n == 0 {
+			if unsent != nil && !isAlert(err) {
+				err = unsent
+			}
 			return v, c.lost(err, args[0])
 		}
 		c.heard = true

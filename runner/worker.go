@@ -259,6 +259,9 @@ func (w *worker) Closed(conn netpoll.Conn, err error) {
 
 // lost words the end of a connection, with what may be its cause: the port's language, or an error reply before.
 func (w *worker) lost(c *client, err error) error {
+	if isAlert(err) && c.answered == 0 {
+		return &tlsError{cause: err}
+	}
 	err = lostError(err)
 	if node := w.nodeName(c); node != "" {
 		err = fmt.Errorf("%w (node %s)", err, node)
