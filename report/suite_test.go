@@ -162,6 +162,23 @@ func TestSuiteConclusions(t *testing.T) {
 	}
 }
 
+// Two rounds have no interval: nothing is claimed of them, neither within a system nor between two.
+func TestSuiteConclusionsOfFewRounds(t *testing.T) {
+	s := customersSuite(t)
+	eachRound(s, func(_ *System, _ *Strategy, _ string, r *Round) { r.Warmup = r.Number > 2 })
+	for _, list := range [][]string{systemConclusions(&s.Systems[0], s.Systems[0].cells(), textsFor("en")),
+		systemConclusions(&s.Systems[1], s.Systems[1].cells(), textsFor("en")), crossConclusions(s, textsFor("en"))} {
+		if len(list) < 2 {
+			t.Errorf("sentences %q", list)
+		}
+		for _, sentence := range list {
+			if !strings.Contains(sentence, ": cannot tell whether ") || !strings.HasSuffix(sentence, ": fewer than 3 rounds.") {
+				t.Errorf("claimed of two rounds: %s", sentence)
+			}
+		}
+	}
+}
+
 func TestSuiteBeforeAfter(t *testing.T) {
 	before, after := customersSuite(t), customersSuite(t)
 	for i := range after.Systems[0].Strategies[0].Modes[0].Rounds {

@@ -14,6 +14,10 @@ func systemConclusions(sys *System, cells []cell, t texts) []string {
 		if second == nil {
 			continue
 		}
+		if !slices.ContainsFunc(cells, func(c cell) bool { return c.mode == mode && c.qps.HasCI }) {
+			say = append(say, t.f("cannot tell any", sys.Name, mode, IntervalMin))
+			continue
+		}
 		say = append(say, fastestSentence(sys, mode, best, second, t))
 		if !best.strategy.Persists {
 			say = append(say, persistingSentence(sys, cells, mode, t)...)
@@ -62,7 +66,10 @@ func persistingSentence(sys *System, cells []cell, mode string, t texts) []strin
 		return nil
 	}
 	if second != nil {
-		if overlap, _ := best.qps.Overlaps(second.qps); overlap {
+		switch overlap, ok := best.qps.Overlaps(second.qps); {
+		case !ok:
+			return []string{t.f("cannot tell", sys.Name, mode, best.strategy.Name, second.strategy.Name, IntervalMin)}
+		case overlap:
 			return []string{t.f("persists tie", sys.Name, mode, best.strategy.Name, best.trim.QPS, second.strategy.Name)}
 		}
 	}
@@ -104,12 +111,16 @@ func crossConclusions(s *SuiteResult, t texts) []string {
 			if a == nil || b == nil {
 				continue
 			}
-			if overlap, _ := a.qps.Overlaps(b.qps); overlap {
+			overlap, ok := a.qps.Overlaps(b.qps)
+			switch {
+			case !ok:
+				say = append(say, t.f("between unknown", first.Name, other.Name, mode, IntervalMin))
+			case overlap:
 				say = append(say, t.f("same between", first.Name, other.Name, mode, a.strategy.Name, b.strategy.Name))
-				continue
+			default:
+				say = append(say, t.f("between", first.Name, other.Name, mode,
+					ChangeOf(b.trim.QPS, a.trim.QPS).String(), a.strategy.Name, b.strategy.Name))
 			}
-			say = append(say, t.f("between", first.Name, other.Name, mode,
-				ChangeOf(b.trim.QPS, a.trim.QPS).String(), a.strategy.Name, b.strategy.Name))
 		}
 	}
 	return say
