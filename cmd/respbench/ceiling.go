@@ -78,6 +78,9 @@ func (s *settings) setCeiling(v string) error {
 	if len(results) == 0 || results[0].QPS() <= 0 {
 		return errors.New("the file has no result")
 	}
+	if command := results[0].Command; len(command) < 2 || command[1] != "ceiling" {
+		return errors.New("the file is of a measurement, must be of `respbench ceiling`")
+	}
 	s.ceiling = results[0]
 	s.opts.Load.Ceiling = results[0].QPS()
 	return nil
@@ -86,8 +89,13 @@ func (s *settings) setCeiling(v string) error {
 // checkCeiling warns when the ceiling was measured under another load than this one's.
 func (s *settings) checkCeiling() {
 	c, l := s.ceiling, &s.opts.Load
-	if c == nil || c.Clients == l.Clients && c.Pipeline == l.Pipeline && c.Threads == min(l.Threads, l.Clients) {
+	if c == nil {
 		return
 	}
-	s.warn("The ceiling was measured with -c %d -P %d --threads %d, not with those of this run.", c.Clients, c.Pipeline, c.Threads)
+	if c.Clients != l.Clients || c.Pipeline != l.Pipeline || c.Threads != min(l.Threads, l.Clients) {
+		s.warn("The ceiling was measured with -c %d -P %d --threads %d, not with those of this run.", c.Clients, c.Pipeline, c.Threads)
+	}
+	if d := &s.opts.Classic; s.opts.Mode == runner.Classic && len(d.Command) == 0 && c.PayloadSize != d.DataSize {
+		s.warn("The ceiling was measured with a payload of %d bytes, not with the %d of this run.", c.PayloadSize, d.DataSize)
+	}
 }

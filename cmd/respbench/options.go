@@ -144,17 +144,13 @@ func (s *settings) fillCommon() {
 	}
 	l.Reconnect = s.reconnect.v
 	if s.keepAlive.given && s.keepAlive.v == 0 {
-		l.Reconnect = int64(l.Pipeline)
+		l.Reconnect, l.PerBatch = int64(l.Pipeline), true
 	}
 	if l.Reconnect > 0 {
 		s.warn("Keepalive disabled. You probably need 'echo 1 > /proc/sys/net/ipv4/tcp_tw_reuse' for Linux and " +
 			"'sudo sysctl -w net.inet.tcp.msl=1000' for Mac OS X in order to use a lot of clients/requests")
 	}
-	if !s.requests.given && l.Duration == 0 {
-		for _, step := range l.Schedule { // steps and ramps last as long as they say
-			l.Duration += step.For
-		}
-	}
+	s.fillDuration()
 	if l.Duration > 0 {
 		l.Requests = math.MaxInt64
 	}
@@ -163,12 +159,33 @@ func (s *settings) fillCommon() {
 	}
 	l.Poisson = s.arrival == "poisson"
 	o.Output.Precision = precision(s.precision)
+	full := o.Output.Additions && !o.Output.Quiet && !o.Output.CSV
 	o.Output.ServerInfo = s.serverInfo
 	if !s.serverInfoGiven {
-		o.Output.ServerInfo = o.Output.Additions && !o.Output.Quiet && !o.Output.CSV
+		o.Output.ServerInfo = o.Output.JSON != "" || full
 	}
 	if !s.seedGiven {
 		o.Seed = uint64(time.Now().UnixNano())
+	}
+}
+
+// fillDuration lets steps and ramps last as long as they say, and warns when that is shorter than asked for.
+func (s *settings) fillDuration() {
+	l := &s.opts.Load
+	var length time.Duration
+	var offered float64
+	for _, step := range l.Schedule {
+		length += step.For
+		offered += step.For.Seconds() * (step.From + step.To) / 2
+	}
+	switch {
+	case length == 0:
+	case l.Duration > length:
+		s.warn("The schedule of --rps ends after %v, before --duration %v.", length, l.Duration)
+	case l.Duration == 0 && s.requests.given && float64(s.requests.v) > offered+1:
+		s.warn("The schedule of --rps ends after %v and %.0f requests, before -n %d.", length, offered, s.requests.v)
+	case l.Duration == 0 && !s.requests.given:
+		l.Duration = length
 	}
 }
 
@@ -187,6 +204,7 @@ func (s *settings) warnIgnored() {
 		{classic && c.Dataset != "" && len(c.Command) == 0, "--dataset", "a command"},
 		{classic && s.readStdin && len(c.Command) == 0, "-x", "a command"},
 		{o.Load.Poisson && o.Load.Rate.PerSecond == 0 && len(o.Load.Schedule) == 0, "--arrival", "--rps"},
+		{s.serverInfoGiven && s.serverInfo && (o.Output.Quiet || o.Output.CSV) && o.Output.JSON == "", "--server-info", "the full report or --json"},
 		{len(o.Load.CPUs) > 0 && o.Load.Engine == "gnet", "--cpu", "--engine epoll"},
 		{o.Load.Spin > 0 && o.Load.Engine == "gnet", "--spin-us", "--engine epoll"},
 	} {

@@ -219,7 +219,7 @@ func (s *settings) outputRows() []row {
 		{long: "live", set: onOff(&o.Live), text: "Draw the running figures in place, on a terminal"},
 		{long: "interval", arg: "time", set: duration(&o.Interval, 10*time.Millisecond), text: "Step of the time series (default 1s)"},
 		{long: "metrics", arg: "host:port", set: listenAddress(&o.Metrics), noun: "address", text: "Prometheus metrics while running"},
-		{long: "server-info", set: s.setServerInfo, text: "INFO before and after (default on for the full report)"},
+		{long: "server-info", set: s.setServerInfo, text: "INFO before and after (default on for the full report and --json)"},
 		{long: "assert", arg: "condition", set: condition(&o.Assert), noun: "condition",
 			text: "Exit code 5 unless it holds, repeatable: 'p99<2ms'"},
 		{long: "log-level", arg: "level", set: word(&s.logLevel, "trace", "debug", "info", "warn", "error", "off"),

@@ -263,6 +263,10 @@ func TestWarnings(t *testing.T) {
 		{"--dataset d.csv", "WARNING: Option --dataset is ignored without a command.\n"},
 		{"-r 1000000000001", "WARNING: Too many keys for the 12 digits of __rand_int__, limiting -r to 1000000000000.\n"},
 		{"-d 2000000000", "WARNING: Data size 2000000000 is out of range, using 1073741824.\n"},
+		{"--rps 100:1s --duration 3", "WARNING: The schedule of --rps ends after 1s, before --duration 3s.\n"},
+		{"--rps 100..300:2s -n 1000", "WARNING: The schedule of --rps ends after 2s and 400 requests, before -n 1000.\n"},
+		{"-q --server-info", "WARNING: Option --server-info is ignored without the full report or --json.\n"},
+		{"-q --server-info --json x", ""}, {"--server-info", ""}, {"--rps 100:1s -n 100", ""}, {"--rps 100:3s --duration 1", ""},
 		{"-q", ""}, {"--rps 100 --arrival poisson", ""}, {"--rps 100:1s --arrival poisson", ""},
 	} {
 		if p := parse(t, strings.Fields(c.argv)...); !p.ran || p.stderr != c.say {

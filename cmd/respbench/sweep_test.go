@@ -131,7 +131,10 @@ func TestCeiling(t *testing.T) {
 	respbench(t, "--embedded", "-c", "2", "--duration", "0.2", "-t", "set", "--ceiling", file).
 		check(t, want{0, `verdict: .*% of the client's ceiling`, `^WARNING: The ceiling was measured with -c 5 -P 4 --threads 1`})
 	respbench(t, "--embedded", "-c", "2", "--duration", "0.2", "-t", "set", "--ceiling", "1").
-		check(t, want{0, `verdict: client-bound `, ``})
+		check(t, want{0, `verdict: .*the ceiling is too low to be one`, ``})
+	respbench(t, "--embedded", "-c", "5", "-P", "4", "-n", "1000", "-d", "100", "-t", "set", "-q", "--ceiling", file, "--json", file).
+		check(t, want{0, `^SET: `, `^WARNING: The ceiling was measured with a payload of 3 bytes, not with the 100 of this run`})
+	respbench(t, "--ceiling", file, "-p", "1").check(t, want{1, `!.`, `the file is of a measurement`})
 	respbench(t, "ceiling", "-p", "1").check(t, want{1, `!.`, `leave out --port`})
 	respbench(t, "--ceiling", "nonsense", "-p", "1").check(t, want{1, `!.`, `invalid ceiling "nonsense" for --ceiling: must be requests per second`})
 	respbench(t, "ceiling", "--mode", "get", "--keyspace", "100", "-q", "--requests", "1000").check(t, want{0, `^ceiling: `, `!.`})
