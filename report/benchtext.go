@@ -173,6 +173,8 @@ func mismatchLines(r *Result) string {
 			b.WriteString("none (wrong length)")
 		case -2:
 			b.WriteString("none (no such key)")
+		case -3:
+			b.WriteString("none (no bulk string)")
 		default:
 			fmt.Fprint(&b, m.Offset)
 		}

@@ -75,7 +75,7 @@ type Count struct {
 // Mismatch is a GET reply that was not what the key must hold.
 type Mismatch struct {
 	Key      string `json:"key"`
-	Offset   int    `json:"offset"` // of the first wrong byte; -1: wrong length; -2: a miss
+	Offset   int    `json:"offset"` // of the first wrong byte; -1: wrong length; -2: a miss; -3: no bulk string
 	Expected string `json:"expected"`
 	Got      string `json:"got"`
 }

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"strconv"
+
 	"respbench/protocol"
 	"respbench/report"
 	"respbench/workload"
@@ -49,9 +51,23 @@ func (v *verifier) complete(c *client, p *workload.Plan, r *protocol.Reply) {
 		v.add(c, p, -2, nil)
 	case wasBad:
 		v.mismatches++
-	case r.Kind != protocol.BulkString || r.Len != int64(p.ValueLen(c.first)):
+	case r.Kind != protocol.BulkString:
+		v.add(c, p, -3, wireStart(r))
+	case r.Len != int64(p.ValueLen(c.first)):
 		v.add(c, p, -1, nil)
 	}
+}
+
+// wireStart is how a reply that is no bulk string begins on the wire.
+func wireStart(r *protocol.Reply) []byte {
+	b := []byte(r.Kind.String())
+	switch r.Kind {
+	case protocol.Integer, protocol.Bool, protocol.Array, protocol.Map, protocol.Set:
+		return strconv.AppendInt(b, r.Int, 10)
+	case protocol.Verbatim:
+		return strconv.AppendInt(b, r.Len, 10)
+	}
+	return append(b, r.Text...)
 }
 
 func (v *verifier) add(c *client, p *workload.Plan, offset int, got []byte) {

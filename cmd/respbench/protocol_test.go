@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -174,6 +175,14 @@ func TestErrorReplies(t *testing.T) {
 		{"C73 CONFIG closes", "cfgclose", "-n 20 -t set", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`}},
 		{"C38 CONFIG needs a password", "noauthcfg", "-n 20 -t set", bad(`(?s)^Node 127\.0\.0\.1:\d+ replied with error:\nNOAUTH Authentication required\.$`)},
 	})
+}
+
+// A reply of another type than the value's is a mismatch, and shown.
+func TestVerifiedRepliesOfAnotherType(t *testing.T) {
+	for wire, got := range map[string]string{"+OK\r\n": "+OK", ":5\r\n": ":5", "*1\r\n$1\r\na\r\n": "*1", ",inf\r\n": ",inf", "=7\r\ntxt:abc\r\n": "=7", "#t\r\n": "#1"} {
+		respbench(t, "-p", useFake(t, reply(wire)).port(), "--mode", "get", "--requests", "3", "--prefill", "never", "--verify-get").
+			check(t, want{4, `mismatch: key=bench:key:\d+ offset=none \(no bulk string\) expected=".{32}" got="` + regexp.QuoteMeta(got) + `"`, ""})
+	}
 }
 
 // C72: the reply to HELLO is no load, and without -3 there is no HELLO.
