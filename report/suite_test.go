@@ -179,6 +179,31 @@ func TestSuiteConclusionsOfFewRounds(t *testing.T) {
 	}
 }
 
+// Two systems are compared at their best persisting strategies, or where neither persists; never one that persists with one
+// that does not.
+func TestSuiteCrossConclusions(t *testing.T) {
+	system := func(name string, persists bool, qps float64) System {
+		m := ModeRounds{Mode: "set"}
+		for n := range 4 {
+			m.Rounds = append(m.Rounds, suiteRound(n+1, qps+float64(n), false))
+		}
+		return System{Name: name, Strategies: []Strategy{{Name: "x", Persists: persists, Modes: []ModeRounds{m}}}}
+	}
+	for _, c := range []struct {
+		a, b System
+		want string
+	}{
+		{system("a", true, 1000), system("b", true, 2000), "[a against b, set: -49.98% QPS (each at its best persisting strategy: x and x).]"},
+		{system("a", false, 1000), system("b", false, 2000), "[a against b, set: -49.98% QPS (x and x).]"},
+		{system("a", false, 1000), system("b", false, 1000), "[a against b, set: no difference between x and x: the 95% intervals overlap.]"},
+		{system("a", true, 1000), system("b", false, 2000), "[]"},
+	} {
+		if got := fmt.Sprint(crossConclusions(&SuiteResult{Systems: []System{c.a, c.b}}, textsFor("en"))); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
+
 func TestSuiteBeforeAfter(t *testing.T) {
 	before, after := customersSuite(t), customersSuite(t)
 	for i := range after.Systems[0].Strategies[0].Modes[0].Rounds {
@@ -369,7 +394,7 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	for key := range words {
-		if !used[key] && key != "costs" && key != "gains" {
+		if !used[key] && !slices.Contains([]string{"costs", "gains", "between", "same between", "between plain", "same between plain"}, key) {
 			t.Errorf("text %q is never used", key)
 		}
 	}

@@ -94,7 +94,8 @@ func costSentence(sys *System, c, base *cell, t texts) string {
 	return t.f(key, sys.Name, c.mode, name, qps, us, baseline)
 }
 
-// crossConclusions compare the first system with each other one, at the fastest persisting strategy of both.
+// crossConclusions compare the first system with each other one, at the fastest persisting strategy of both; where one
+// has none, at the fastest of both, if neither persists.
 func crossConclusions(s *SuiteResult, t texts) []string {
 	var say []string
 	if len(s.Systems) < 2 {
@@ -106,9 +107,15 @@ func crossConclusions(s *SuiteResult, t texts) []string {
 		other := &s.Systems[i+1]
 		theirs := other.cells()
 		for _, mode := range first.modes() {
+			differ, same := "between", "same between"
 			a, _ := topTwo(mine, mode, true)
 			b, _ := topTwo(theirs, mode, true)
 			if a == nil || b == nil {
+				a, _ = topTwo(mine, mode, false)
+				b, _ = topTwo(theirs, mode, false)
+				differ, same = "between plain", "same between plain"
+			}
+			if a == nil || b == nil || a.strategy.Persists != b.strategy.Persists {
 				continue
 			}
 			overlap, ok := a.qps.Overlaps(b.qps)
@@ -116,9 +123,9 @@ func crossConclusions(s *SuiteResult, t texts) []string {
 			case !ok:
 				say = append(say, t.f("between unknown", first.Name, other.Name, mode, IntervalMin))
 			case overlap:
-				say = append(say, t.f("same between", first.Name, other.Name, mode, a.strategy.Name, b.strategy.Name))
+				say = append(say, t.f(same, first.Name, other.Name, mode, a.strategy.Name, b.strategy.Name))
 			default:
-				say = append(say, t.f("between", first.Name, other.Name, mode,
+				say = append(say, t.f(differ, first.Name, other.Name, mode,
 					ChangeOf(b.trim.QPS, a.trim.QPS).String(), a.strategy.Name, b.strategy.Name))
 			}
 		}
