@@ -114,8 +114,12 @@ func (f *facts) judgePaced(v *report.Verdict) {
 	v.Reasons = append(v.Reasons, fmt.Sprintf("the schedule was the limit: achieved %.2f of %.2f offered requests per second", f.pacing.Achieved, f.pacing.Offered))
 	if p := f.pacing; p.Lag > p.Due/100 {
 		v.Advice = "the client's processor was not free"
-		v.Reasons = append(v.Reasons, fmt.Sprintf("%.2f%% of the requests were noticed late by the client", 100*float64(p.Lag)/float64(p.Due)))
+		v.Reasons = append(v.Reasons, f.lateReason())
 	}
+}
+
+func (f *facts) lateReason() string {
+	return fmt.Sprintf("%.2f%% of the requests were noticed late by the client", 100*float64(f.pacing.Lag)/float64(f.pacing.Due))
 }
 
 func (f *facts) judgeClosed(v *report.Verdict) {
@@ -130,6 +134,10 @@ func (f *facts) judgeClosed(v *report.Verdict) {
 		} else {
 			v.Reasons = append(v.Reasons, "the ceiling is too low to be one: measure it again, with the same options")
 		}
+	}
+	if p := f.pacing; p != nil && f.crowded() && p.Lag > p.Due/10 && !server {
+		client = true
+		v.Reasons = append(v.Reasons, f.lateReason())
 	}
 	switch {
 	case client && server && !known:
