@@ -305,6 +305,22 @@ func (s *fakeServer) log() (mean, least, most float64) {
 	return mean, slices.Min(s.took), slices.Max(s.took)
 }
 
+// awaitConnection waits until a client has connected.
+func (s *fakeServer) awaitConnection(t testing.TB) {
+	t.Helper()
+	for end := time.Now().Add(hang); ; time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		n := len(s.order)
+		s.mu.Unlock()
+		if n > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("nobody connected")
+		}
+	}
+}
+
 // called is how often a command came.
 func (s *fakeServer) called(name string) int {
 	s.mu.Lock()
