@@ -175,7 +175,7 @@ const prefillPipeline = 64
 func (s *session) unmeasured(plan *workload.Plan) *round {
 	r := s.newRound(plan)
 	r.load.Requests, r.load.OnError = plan.Requests, StopOnError
-	r.load.Pipeline = max(r.load.Pipeline, prefillPipeline)
+	r.load.Pipeline, r.load.Reconnect = max(r.load.Pipeline, prefillPipeline), 0
 	r.load.Warmup, r.load.Duration, r.schedule, r.interval = 0, 0, nil, 0
 	return r
 }

@@ -13,7 +13,7 @@ func (w *worker) issue(c *client) {
 	}
 	var first, n uint64
 	if w.endNs == 0 || now < w.endNs {
-		first, n = w.work.claim(uint64(w.r.load.Pipeline) * w.r.unit)
+		first, n = w.work.claim(uint64(w.batchOf(c)))
 	}
 	if n == 0 {
 		w.finish(c)
@@ -22,6 +22,16 @@ func (w *worker) issue(c *client) {
 	c.first, c.pending, c.unsent, c.skip = first, int32(n), int32(n), 0
 	c.heardNs = now
 	w.send(c)
+}
+
+// batchOf is how many requests a connection that has none may be given: a pipeline full, or what is left for it until
+// it is opened anew.
+func (w *worker) batchOf(c *client) int {
+	units := int64(w.r.load.Pipeline)
+	if w.r.load.Reconnect > 0 {
+		units = max(w.roomOf(c), 1)
+	}
+	return int(units) * int(w.r.unit)
 }
 
 // send writes what of the batch is unsent, as far as the kernel takes it.

@@ -33,7 +33,7 @@ func (w *worker) free(c *client) {
 		return
 	}
 	if w.open == nil {
-		w.refill(c, w.r.load.Pipeline*int(w.r.unit))
+		w.refill(c, w.batchOf(c))
 		return
 	}
 	c.node.idle.push(c)
@@ -204,7 +204,7 @@ func (w *worker) freeAt(n *nodeState) *client {
 func (w *worker) mostOf(c *client) int {
 	unit := int(w.r.unit)
 	if w.open == nil {
-		return w.r.load.Pipeline * unit
+		return w.batchOf(c)
 	}
 	n := c.node
 	waiting := n.queue.n

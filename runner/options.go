@@ -82,6 +82,7 @@ type Load struct {
 	Pipeline       int    // requests a connection has in flight at most
 	Requests       int64  // answered requests in all
 	Reconnect      int64  // requests after which a connection is opened anew; 0 = keep alive
+	PerBatch       bool   // -k 0: it is opened anew after each pipeline full, sequences and all
 	Engine         string // "epoll" or "gnet"; empty = the platform's default
 	OnError        ErrorPolicy
 	ConnectTimeout time.Duration // TCP, TLS and the prefix commands together; 0 = wait for ever
