@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"respbench/kvstore"
 	"respbench/runner"
@@ -35,6 +36,9 @@ func newServeCommand() *cobra.Command {
 			cmd.SilenceUsage = true
 			o.Version = runner.Version
 			o.Log = serveLog(cmd.ErrOrStderr(), quiet || untilStdinCloses)
+			if err := checkGiven(cmd.Flags(), &o); err != nil {
+				return err
+			}
 			var stdin io.Reader
 			if untilStdinCloses {
 				stdin = cmd.InOrStdin()
@@ -45,7 +49,8 @@ func newServeCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.Host, "host", "127.0.0.1", "address to listen on")
-	f.IntVar(&o.Port, "port", 8888, "port to listen on, 0 for a free one")
+	o.Port, o.MaxClients = 8888, 10000
+	intVar(f, &o.Port, "port", "", "port to listen on, 0 for a free one")
 	f.StringVar(&o.Persistence, "persistence", kvstore.PersistNone, "none, or incremental: an append-only operation log")
 	f.StringVar(&o.Fsync, "fsync", kvstore.FsyncEverySec, "when the log is synced: no, everysec or always")
 	f.StringVar(&o.Dir, "dir", ".", "folder of the log")
@@ -53,11 +58,28 @@ func newServeCommand() *cobra.Command {
 	f.BoolVar(&o.Strict, "strict", false, "refuse a log whose last record is cut short instead of cutting it off")
 	f.StringVar(&o.Allocator, "allocator", kvstore.MyPool, "mypool: slabs that the garbage collector does not scan; malloc: Go slices")
 	f.StringVar(&o.RequirePass, "requirepass", "", "password that clients must give")
-	f.IntVar(&o.MaxClients, "maxclients", 10000, "most clients at a time")
+	intVar(f, &o.MaxClients, "maxclients", "", "most clients at a time")
 	f.BoolVar(&o.Null, "null", false, "answer every command with +OK and store nothing")
 	f.BoolVar(&untilStdinCloses, "until-stdin-closes", false, "stop when stdin is closed; for a parent process; implies --quiet")
 	f.BoolVar(&quiet, "quiet", false, "log warnings and errors only")
 	return cmd
+}
+
+// checkGiven refuses values that Options takes for its defaults, so that a script's empty variable does not choose the
+// folder or the strategy, and says when an option has nothing to do.
+func checkGiven(f *pflag.FlagSet, o *kvstore.Options) (err error) {
+	f.Visit(func(given *pflag.Flag) {
+		value := given.Value.String()
+		switch name := given.Name; {
+		case value == "" && name != "requirepass":
+			err = fmt.Errorf("--%s \"\": must not be empty", name)
+		case name == "maxclients" && o.MaxClients == 0:
+			err = fmt.Errorf("--maxclients 0: must be at least 1")
+		case (name == "fsync" || name == "repair" || name == "strict") && o.Persistence == kvstore.PersistNone:
+			o.Log.Warn().Msgf("--%s does nothing with --persistence none", name)
+		}
+	})
+	return err
 }
 
 func serveLog(w io.Writer, quiet bool) zerolog.Logger {

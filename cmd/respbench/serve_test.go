@@ -62,7 +62,11 @@ func TestSubcommandsRefuseNonsenseInOneLine(t *testing.T) {
 	for args, say := range map[string]string{
 		"serve extra":          `^respbench: unexpected word "extra": serve has options only \(see respbench serve --help\)\n$`,
 		"suite extra":          `^respbench: unexpected word "extra": suite has options only \(see respbench suite --help\)\n$`,
-		"serve --port x":       `^respbench: invalid value "x" for --port: must be a number`,
+		"serve --port x":       `^respbench: invalid value "x" for --port: must be a whole number`,
+		"serve --port 0x5":     `^respbench: invalid value "0x5" for --port: must be a whole number`,
+		"serve --dir=":         `^--dir "": must not be empty\n$`,
+		"serve --fsync=":       `^--fsync "": must not be empty\n$`,
+		"serve --maxclients 0": `^--maxclients 0: must be at least 1\n$`,
 		"serve --nosuch":       `^respbench: unknown option "--nosuch" \(see respbench serve --help\)\n$`,
 		"serve --port " + port: `^cannot listen on 127\.0\.0\.1:` + port + `: .*address already in use\n$`,
 		"report":               `^respbench: report needs a file that --json or suite wrote \(see respbench report --help\)\n$`,
