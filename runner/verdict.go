@@ -118,6 +118,12 @@ func (f *facts) judgePaced(v *report.Verdict) {
 	}
 }
 
+// heldUp tells that a paced client lacked a processor, and that this makes up most of the delay.
+func (f *facts) heldUp() bool {
+	p := f.pacing
+	return p != nil && f.crowded() && p.Lag > p.Due/10 && p.MaxLag > p.MaxLate/2
+}
+
 func (f *facts) lateReason() string {
 	return fmt.Sprintf("%.2f%% of the requests were noticed late by the client", 100*float64(f.pacing.Lag)/float64(f.pacing.Due))
 }
@@ -135,7 +141,7 @@ func (f *facts) judgeClosed(v *report.Verdict) {
 			v.Reasons = append(v.Reasons, "the ceiling is too low to be one: measure it again, with the same options")
 		}
 	}
-	if p := f.pacing; p != nil && f.crowded() && p.Lag > p.Due/10 && !server {
+	if !server && f.heldUp() {
 		client = true
 		v.Reasons = append(v.Reasons, f.lateReason())
 	}

@@ -70,8 +70,11 @@ func TestJudge(t *testing.T) {
 			f.server = serverUse(0.99, 0, 0.99)
 		}, serverBound, "", "achieved 70.00% of the offered load"},
 		{"paced beyond what a client gets of a processor", func(f *facts) {
-			f.pacing, f.loops[0] = &report.Pacing{Offered: 1000, Achieved: 700, Due: 1000, Lag: 400}, loopCPU(0.02, 0.5)
+			f.pacing, f.loops[0] = &report.Pacing{Offered: 1000, Achieved: 700, Due: 1000, Lag: 400, MaxLag: 4e8, MaxLate: 5e8}, loopCPU(0.02, 0.5)
 		}, clientBound, "lacked a processor", "40.00% of the requests were noticed late"},
+		{"paced beyond the connections, by more than the client lacked", func(f *facts) {
+			f.pacing, f.loops[0] = &report.Pacing{Offered: 1000, Achieved: 700, Due: 1000, Lag: 400, MaxLag: 2e8, MaxLate: 5e8}, loopCPU(0.02, 0.5)
+		}, latencyBound, "raise -c", "70.00%"},
 		{"paced beyond the connections", func(f *facts) { f.pacing = &report.Pacing{Offered: 1000, Achieved: 700, Due: 1000} }, latencyBound, "raise -c or -P", "70.00%"},
 	}
 	for _, tt := range tests {
