@@ -79,6 +79,11 @@ func TestMetrics(t *testing.T) {
 	}
 	cancel()
 	<-ended
+	for _, line := range []string{"# TYPE respbench_requests_total counter\n", "# TYPE respbench_latency_seconds gauge\n"} {
+		if strings.Count(text, line) != 1 {
+			t.Errorf("no line %s in\n%s", line, text)
+		}
+	}
 	const test = `test="SET a\"b\\c?d v"`
 	for _, line := range []string{
 		"respbench_requests_total{" + test + "} [1-9]", "respbench_errors_total{" + test + "} 0\n", "respbench_clients{" + test + "} 2\n",

@@ -29,6 +29,7 @@ func (s *session) openMetrics() (closing func(), err error) {
 		return nil, fmt.Errorf("--metrics: cannot listen on %s: %s", addr, plainError(err))
 	}
 	s.figures = &figures{}
+	metrics.ExposeMetadata(true) // the # TYPE of each
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
