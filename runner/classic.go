@@ -32,25 +32,37 @@ func (s *session) classic(ctx context.Context) error {
 	}
 	var failed error
 	for {
-		s.results = nil
-		for _, p := range plans {
-			err := s.classicRound(ctx, p)
-			if err == errCounted {
-				failed, err = err, nil
-			}
-			if err != nil {
-				return err
-			}
+		switch err := s.classicPass(ctx, plans); err {
+		case nil:
+		case errCounted:
+			failed = err
+		default:
+			return err
 		}
 		if !out.Loop {
-			break
+			return failed
 		}
 		opt.Loop++
 		if plans, err = s.plans(opt); err != nil {
 			return err
 		}
 	}
-	if len(s.o.Classic.Command) == 0 && !out.CSV {
+}
+
+// classicPass measures each test once. A blank line follows the tests, but not a command of the user's.
+func (s *session) classicPass(ctx context.Context, plans []*workload.Plan) error {
+	var failed error
+	s.results = nil
+	for _, p := range plans {
+		switch err := s.classicRound(ctx, p); err {
+		case nil:
+		case errCounted:
+			failed = err
+		default:
+			return err
+		}
+	}
+	if len(s.o.Classic.Command) == 0 && !s.o.Output.CSV {
 		if _, err := fmt.Fprintln(s.io.Stdout); err != nil {
 			return err
 		}

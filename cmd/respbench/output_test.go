@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // suiteTitles are the tests of redis-benchmark 7.2 and later, in order.
@@ -64,6 +66,24 @@ func TestDistributionTables(t *testing.T) {
 			t.Errorf("%q stands below %v ms and %v%%", line, bound, share)
 		}
 		bound, share = b, s
+	}
+}
+
+// With -l a blank line follows each pass of the tests, none a command, and the CSV header comes once.
+func TestLoopedOutput(t *testing.T) {
+	const row = `: [0-9.]+ ` + qRow + `[0-9.]+ msec\n`
+	for _, c := range []struct{ args, stdout string }{
+		{"-q -t set,get", `\ASET` + row + `GET` + row + `\nSET` + row + `GET` + row + `\nSET`},
+		{"-q set k v", `\Aset k v` + row + `set k v` + row + `set k v`},
+		{"--csv -t set,get", `\A"test",[^\n]*\n"SET",[^\n]*\n"GET",[^\n]*\n"SET",[^\n]*\n"GET",[^\n]*\n"SET`},
+	} {
+		s := useFake(t, "ok")
+		p := start(t, hang, nil, append([]string{"-l", "-n", "100", "-c", "5", "-p", s.port()}, strings.Fields(c.args)...)...)
+		for end := time.Now().Add(hang); s.count() < 600 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		p.Process.Signal(syscall.SIGINT)
+		p.end().check(t, want{130, c.stdout, ""})
 	}
 }
 
