@@ -240,13 +240,14 @@ func (w *sweep) finish(ctx context.Context, out IO, err error) error {
 	}
 	w.res.Interrupted = err != nil || ctx.Err() != nil
 	w.noteLimit()
+	failed := w.noteErrors()
 	steps := []func() error{func() error { return report.SweepTable(out.Stdout, w.res) }}
 	for _, f := range w.files {
 		steps = append(steps, f.write)
 	}
 	for _, step := range steps {
-		if failed := step(); err == nil {
-			err = failed
+		if wrong := step(); err == nil {
+			err = wrong
 		}
 	}
 	for _, p := range w.res.Points {
@@ -254,10 +255,29 @@ func (w *sweep) finish(ctx context.Context, out IO, err error) error {
 			err = &Error{Code: ExitMismatch}
 		}
 	}
-	if err == nil && w.objective != nil && w.res.Max == 0 {
+	switch {
+	case err != nil:
+	case w.objective != nil && w.res.Max == 0:
 		err = &Error{Code: ExitAssertion}
+	case w.objective == nil && failed: // with an objective they fail their window
+		err = &Error{Code: ExitError}
 	}
 	return err
+}
+
+// noteErrors says which error replies were counted, if any.
+func (w *sweep) noteErrors() bool {
+	var errs errorCounts
+	for _, p := range w.res.Points {
+		for _, e := range p.Result.Errors {
+			errs.addN(e.Text, e.N)
+		}
+	}
+	list := errs.sorted()
+	if len(list) > 0 {
+		w.res.Notes = append(w.res.Notes, fmt.Sprintf("error replies: %d, most often %s", errs.total(), report.OneLine(list[0].Text)))
+	}
+	return len(list) > 0
 }
 
 // noteLimit says when the client, and not the server, ended the curve.

@@ -58,7 +58,7 @@ func (a *app) newSweepCommand() *cobra.Command {
 
 func (o *sweepSettings) rows() []row {
 	return []row{
-		{long: "rates", arg: "rate,rate", set: o.ladder("rate", "rates", parseRate), noun: "list", text: "Measure these rates (1k,2k,5k)"},
+		{long: "rates", arg: "rate,rate", set: o.ladder("rate", "rates", parseLadderRate), noun: "list", text: "Measure these rates (1k,2k,5k)"},
 		{long: "clients", arg: "n,n", set: o.ladder("clients", "clients", parseCount(runner.MaxClients)), noun: "list",
 			text: "Measure these numbers of connections, or `auto`"},
 		{long: "pipelines", arg: "n,n", set: o.ladder("pipeline", "pipelines", parseCount(maxPipeline)), noun: "list",
@@ -92,6 +92,14 @@ func (o *sweepSettings) ladder(variable, option string, parse func(string) (floa
 		o.Ladder = slices.Compact(o.Ladder)
 		return nil
 	}
+}
+
+func parseLadderRate(text string) (float64, error) {
+	v, err := parseRate(text)
+	if err != nil {
+		return 0, errors.New("must be rates joined by commas (1k,2k,5k), or `auto`")
+	}
+	return v, nil
 }
 
 func parseCount(most int64) func(string) (float64, error) {

@@ -49,6 +49,15 @@ func TestSweepOfRates(t *testing.T) {
 	}
 }
 
+// Error replies that were counted are told, and decide the exit code as in a run; a bad list says what a list is.
+func TestSweepWithErrors(t *testing.T) {
+	t.Parallel()
+	s := useFake(t, "errat:30")
+	o := respbench(t, "sweep", "-p", s.port(), "-c", "2", "--rates", "200", "--duration", "0.3", "--warmup", "0", "--on-error", "count")
+	o.check(t, want{1, `^note: error replies: 1, most often ERR boom at 30$`, ``})
+	respbench(t, "sweep", "-p", s.port(), "--rates", "1k,x").check(t, bad(`invalid list "1k,x" for --rates: must be rates joined by commas`))
+}
+
 // Numbers of clients and pipelines; bench.c mode with its prefill.
 func TestSweepOfClientsAndPipelines(t *testing.T) {
 	t.Parallel()
