@@ -59,6 +59,9 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 	for _, args := range prefixCommands(&t) {
 		v, err := c.do(args...)
 		if err == nil {
+			if t.PasswordFrom != "" && isError(v) { // to AUTH: nothing else is left of the prefix
+				v.Str += " (the password is that of " + t.PasswordFrom + ")"
+			}
 			err = nodeError(ep, v)
 		}
 		if err != nil {

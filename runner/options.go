@@ -64,6 +64,10 @@ type Target struct {
 	User     string
 	Password string
 	Auth     bool // AUTH although the password is empty: -a ''
+
+	// PasswordFrom is what an error of AUTH names as the password's origin, where the user did not type it.
+	PasswordFrom string
+
 	DB       int
 	RESP3    bool // HELLO 3
 	Tracking bool // CLIENT TRACKING on

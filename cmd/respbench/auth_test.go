@@ -46,6 +46,9 @@ func TestPasswordVariable(t *testing.T) {
 	r := withPassword(t)
 	t.Setenv(passwordVariable, "sekret")
 	respbench(t, "-p", r.port, "-n", "4", "-q", "-t", "set").check(t, good("SET"))
+	t.Setenv(passwordVariable, "wrong")
+	respbench(t, "-p", r.port, "-n", "4", "-q", "-t", "set").check(t, bad(`WRONGPASS .* \(the password is that of REDISCLI_AUTH\)$`))
+	respbench(t, "-p", r.port, "-a", "also wrong", "-n", "4", "-q", "-t", "set").check(t, want{1, "", `!REDISCLI_AUTH`})
 }
 
 // An empty password is one: a user without a password logs in with it, and a server without any says so, as with

@@ -37,7 +37,7 @@ func (s *settings) takePassword() error {
 		t.Password = password
 	}
 	if t.Password == "" && !t.Auth {
-		t.Password = os.Getenv(passwordVariable)
+		t.Password, t.PasswordFrom = os.Getenv(passwordVariable), passwordVariable
 	}
 	return nil
 }
