@@ -74,23 +74,44 @@ func (s *Server) settleEnd(fs logFS, file logFile, end *logEnd) error {
 	case end.torn && !s.opts.Repair:
 		s.opts.Log.Warn().Int64("offset", end.good).Int64("bytes", end.size-end.good).Msg("operation log: torn end of a crash cut off")
 	case end.damaged || end.torn:
-		name := fmt.Sprintf("%s.cut-%d", logName, end.good)
-		s.opts.Log.Warn().Int64("offset", end.good).Int64("bytes", end.size-end.good).Str("copy", name).Msg("operation log: cut")
-		return copyRest(fs, file, end, name)
+		name, err := copyRest(fs, file, end)
+		if err == nil {
+			s.opts.Log.Warn().Int64("offset", end.good).Int64("bytes", end.size-end.good).Str("copy", name).Msg("operation log: cut")
+		}
+		return err
 	}
 	return nil
 }
 
-// copyRest saves what follows the last good record.
-func copyRest(fs logFS, file logFile, end *logEnd, name string) error {
-	to, err := fs.Open(name)
+// copyRest saves what follows the last good record in a file of its own.
+func copyRest(fs logFS, file logFile, end *logEnd) (name string, err error) {
+	name, to, err := newCopy(fs, fmt.Sprintf("%s.cut-%d", logName, end.good))
 	if err != nil {
-		return err
+		return name, err
 	}
-	defer to.Close()
-	if err := to.Truncate(0); err != nil {
-		return err
+	return name, errors.Join(copyTo(to, file, end), to.Close(), fs.SyncDir())
+}
+
+// newCopy opens an empty file; the name gets a number when an earlier copy has it.
+func newCopy(fs logFS, base string) (name string, to logFile, err error) {
+	name = base
+	for n := 2; ; n++ {
+		if to, err = fs.Open(name); err != nil {
+			return name, nil, err
+		}
+		size, err := to.Size()
+		if err == nil && size == 0 {
+			return name, to, nil
+		}
+		to.Close()
+		if err != nil {
+			return name, nil, err
+		}
+		name = fmt.Sprintf("%s-%d", base, n)
 	}
+}
+
+func copyTo(to, file logFile, end *logEnd) error {
 	buf := make([]byte, replayChunk)
 	for off := end.good; off < end.size; {
 		n, err := file.ReadAt(buf[:min(int64(len(buf)), end.size-off)], off)
@@ -102,7 +123,7 @@ func copyRest(fs logFS, file logFile, end *logEnd, name string) error {
 		}
 		off += int64(n)
 	}
-	return errors.Join(to.Sync(), fs.SyncDir())
+	return to.Sync()
 }
 
 // checkDir refuses a folder that is not one, before anything is opened.

@@ -142,6 +142,24 @@ func TestDamageInTheMiddle(t *testing.T) {
 		if got, err := session(t, o, "GET c"); err != nil || got[0] != "$1\r\n3\r\n" {
 			t.Fatalf("%s: after the repair: %q, %v", name, got, err)
 		}
+		os.Remove(filepath.Join(o.Dir, fmt.Sprintf("%s.cut-%d", logName, c.offset)))
+	}
+}
+
+// What a repair has cut is not overwritten by the next one.
+func TestRepairKeepsEarlierCopies(t *testing.T) {
+	o, data, second := twoRecords(t)
+	o.Repair = true
+	for i, name := range []string{"", "-2", "-3"} {
+		rest := fmt.Sprint("damage ", i)
+		writeLog(t, o, append(bytes.Clone(data[:second]), rest...))
+		if _, err := session(t, o); err != nil {
+			t.Fatal(err)
+		}
+		copied, err := os.ReadFile(filepath.Join(o.Dir, fmt.Sprintf("%s.cut-%d%s", logName, second, name)))
+		if err != nil || string(copied) != rest {
+			t.Errorf("copy %d: %q, %v", i, copied, err)
+		}
 	}
 }
 
