@@ -135,13 +135,23 @@ func (w *worker) sort(first, n uint64, dueNs int64, otherwise int) {
 	for end := first + n; first < end; {
 		k, slot := rt.routes.group(first, &rt.scratch)
 		if rt.routes.tagged {
-			slot = int16(mix(mix(w.r.seed)^first) % slotCount)
+			slot = rt.servedSlot(mix(mix(w.r.seed)^first) % slotCount)
 		}
 		for range min(uint64(k), end-first) {
 			rt.place(flight{index: first, dueNs: dueNs, slot: slot}, otherwise)
 			first++
 		}
 	}
+}
+
+// servedSlot is a slot that some node has: the given one, or else the next. A cluster may have only a part of them.
+func (rt *router) servedSlot(from uint64) int16 {
+	for k := range uint64(slotCount) {
+		if slot := (from + k) % slotCount; rt.shardOf[slot] != noShard {
+			return int16(slot)
+		}
+	}
+	return int16(from)
 }
 
 // takeWork takes at most k requests from the quota, unless the time is up.

@@ -60,6 +60,11 @@ func TestRouterLearns(t *testing.T) {
 	if l.shardOf[5] != 0 || len(l.shards[1].slots) != 10 {
 		t.Error("the map that all loops share was changed")
 	}
+	for from, want := range map[uint64]int16{0: 0, 19: 19, 20: 0, slotCount - 1: 0} {
+		if got := rt.servedSlot(from); got != want {
+			t.Errorf("slot %d stands for %d, want %d", got, from, want)
+		}
+	}
 	pair := &router{cl: cl, routes: &routing{}}
 	pair.adopt(cl.layoutOf([]shard{{nodes: []nodeInfo{{host: "a", port: 1}, {host: "a", port: 2, replica: true}}, slots: []slotRange{{0, 9}}}}))
 	if pair.learn(5, pair.state(cl.intern("a:1"))) || !pair.learn(5, pair.state(cl.intern("a:2"))) {
