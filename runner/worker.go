@@ -196,9 +196,10 @@ func (w *worker) measure() {
 	}
 }
 
-// Writable goes on with a write that was cut short.
+// Writable goes on with a write that was cut short. A server that takes bytes is not silent, however long it takes them.
 func (w *worker) Writable(conn netpoll.Conn) {
 	c := &w.clients[conn.Tag()]
+	c.heardNs = netpoll.Now()
 	switch {
 	case c.phase == phaseGreeting:
 		c.skip += conn.Write(w.r.prefix.bytes[c.skip:])

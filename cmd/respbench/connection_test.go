@@ -332,3 +332,45 @@ func TestReplyBeforeTheRequest(t *testing.T) {
 		respbench(t, strings.Fields(args)...).check(t, bad(`^Error: reply to a request that is not wholly written$`))
 	}
 }
+
+// A server that takes a large request slowly is not silent, although it has nothing to say for longer than --timeout.
+func TestSlowReaderIsNotSilent(t *testing.T) {
+	t.Parallel()
+	const size, takes = 40_000_000, 3 * time.Second
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+				started, buf := time.Now(), make([]byte, 64<<10)
+				for n := 0; n < size; {
+					k, err := conn.Read(buf)
+					if err != nil {
+						return
+					}
+					if n += k; strings.Contains(string(buf[:k]), "CONFIG") {
+						io.WriteString(conn, "-ERR unknown command\r\n")
+						n = 0
+					}
+					time.Sleep(time.Until(started.Add(takes * time.Duration(n) / size))) // slow by definition
+				}
+				io.WriteString(conn, okReply)
+				io.Copy(io.Discard, conn)
+			}()
+		}
+	}()
+	port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	for _, engine := range engines() {
+		args := "-q -c 1 -n 1 -t set --timeout 1 -d " + strconv.Itoa(size) + " -p " + port + " --engine " + engine
+		respbench(t, strings.Fields(args)...).check(t, want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`})
+	}
+}
