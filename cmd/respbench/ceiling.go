@@ -44,7 +44,7 @@ func (a *app) ceiling(ctx context.Context, s *settings, flags *pflag.FlagSet, co
 		return usagef("%s does not go with ceiling", given)
 	}
 	oneTest(s, command)
-	opts, err := a.options(s, command)
+	opts, err := a.options(ctx, s, command)
 	if err != nil {
 		return err
 	}

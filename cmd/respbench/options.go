@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 
 // options turns what was typed into the runner's options: the mode, its defaults, and what does not go together.
 // Nothing is opened or read here but certificate files.
-func (s *settings) options(command []string) (runner.Options, error) {
+func (s *settings) options(ctx context.Context, command []string) (runner.Options, error) {
 	o := &s.opts
 	if err := s.chooseMode(command); err != nil {
 		return *o, err
@@ -31,7 +32,7 @@ func (s *settings) options(command []string) (runner.Options, error) {
 	s.fillCommon()
 	s.checkCeiling()
 	s.warnIgnored()
-	if err := s.takePassword(); err != nil {
+	if err := s.takePassword(ctx); err != nil {
 		return *o, err
 	}
 	if err := o.Validate(); err != nil {

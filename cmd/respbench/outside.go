@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -14,24 +15,46 @@ import (
 // passwordVariable is redis-cli's.
 const passwordVariable = "REDISCLI_AUTH"
 
-// lastArgument reads the -x argument, every byte of it.
-func lastArgument(stdin io.Reader) ([]byte, error) {
+// lastArgument reads the -x argument, every byte of it. A signal ends the wait for a stdin that does not end.
+func lastArgument(ctx context.Context, stdin io.Reader) ([]byte, error) {
 	if isClosed(stdin) {
 		return nil, usagef("-x: stdin is closed; it must hold the last argument")
 	}
-	arg, err := io.ReadAll(stdin)
-	if err != nil {
+	arg, err := interruptible(ctx, func() ([]byte, error) { return io.ReadAll(stdin) })
+	if err != nil && ctx.Err() == nil {
 		return nil, usagef("-x: cannot read the last argument from stdin: %s", err)
 	}
-	return arg, nil
+	return arg, err
+}
+
+// interruptible is read, or the signal that came first. What read waits for is then left to the end of the process.
+func interruptible(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+	type result struct {
+		b   []byte
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		b, err := read()
+		done <- result{b, err}
+	}()
+	select {
+	case r := <-done:
+		return r.b, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // takePassword finds the password: the command line, then the terminal, then the environment.
-func (s *settings) takePassword() error {
+func (s *settings) takePassword(ctx context.Context) error {
 	t := &s.opts.Target
 	if s.askpass {
-		password, err := askPassword()
-		if err != nil {
+		password, err := askPassword(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
 			return usagef("--askpass: %s", err)
 		}
 		t.Password = password
@@ -43,14 +66,20 @@ func (s *settings) takePassword() error {
 }
 
 // askPassword reads a line from the terminal without showing it, even when stdin is a file.
-func askPassword() (string, error) {
+func askPassword(ctx context.Context) (string, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return "", fmt.Errorf("there is no terminal to ask on (use REDISCLI_AUTH)")
 	}
 	defer tty.Close()
 	fmt.Fprint(tty, "Please input password: ")
-	password, err := term.ReadPassword(int(tty.Fd()))
+	fd := int(tty.Fd())
+	shown, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	password, err := interruptible(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
+	_ = term.Restore(fd, shown) // a signal leaves it as ReadPassword had made it
 	fmt.Fprintln(tty)
 	return string(password), err
 }

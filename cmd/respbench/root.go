@@ -117,7 +117,7 @@ func (a *app) newRoot(rows []row) *cobra.Command {
 
 // benchmark is what runs when the options have been parsed.
 func (a *app) benchmark(ctx context.Context, s *settings, command []string) error {
-	opts, err := a.options(s, command)
+	opts, err := a.options(ctx, s, command)
 	if err != nil {
 		return err
 	}
@@ -130,13 +130,13 @@ func (a *app) benchmark(ctx context.Context, s *settings, command []string) erro
 }
 
 // options are the runner's options, with what is read from stdin; the warnings have been printed.
-func (a *app) options(s *settings, command []string) (runner.Options, error) {
-	opts, err := s.options(command)
+func (a *app) options(ctx context.Context, s *settings, command []string) (runner.Options, error) {
+	opts, err := s.options(ctx, command)
 	if err != nil {
 		return opts, err
 	}
 	if s.readStdin && len(command) > 0 {
-		if opts.Classic.Stdin, err = lastArgument(a.stdin); err != nil {
+		if opts.Classic.Stdin, err = lastArgument(ctx, a.stdin); err != nil {
 			return opts, err
 		}
 		opts.Classic.HasStdin = true

@@ -223,3 +223,19 @@ func TestIgnoredSignalStaysIgnored(t *testing.T) {
 		t.Errorf("exit code %d, want 143", code)
 	}
 }
+
+// The first signal ends the wait for a last argument that does not come.
+func TestSignalWhileReadingStdin(t *testing.T) {
+	held, sent, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sent.Close()
+	p := start(t, hang, held, "-x", "set", "k")
+	held.Close()
+	if _, err := sent.Write(make([]byte, 1<<20)); err != nil { // more than a pipe holds: it is being read
+		t.Fatal(err)
+	}
+	p.Process.Signal(syscall.SIGINT)
+	p.end().check(t, want{130, `!.`, `!.`})
+}

@@ -127,7 +127,7 @@ func (a *app) sweep(ctx context.Context, o *sweepSettings, s *settings, flags *p
 		return err
 	}
 	oneTest(s, command)
-	opts, err := a.options(s, command)
+	opts, err := a.options(ctx, s, command)
 	if err != nil {
 		return err
 	}
