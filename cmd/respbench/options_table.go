@@ -214,7 +214,7 @@ func (s *settings) outputRows() []row {
 		{long: "precision", arg: "digits", set: whole(&s.precision, math.MinInt64, math.MaxInt64),
 			text: "Significant digits of the latency tables, 0 to 4 (default 3)"},
 		{long: "json", arg: "file", set: text(&o.JSON), noun: "file", text: "Everything about the run as JSON"},
-		{long: "hdr", arg: "file", set: text(&o.HDR), noun: "file", text: "Latency distribution as .hgrm"},
+		{long: "hdr", arg: "file", set: text(&o.HDR), noun: "file", text: "Latency distribution as .hgrm; with --rps of the response time"},
 		{long: "progress", set: onOff(&o.Progress), text: "Progress line although stdout is no terminal"},
 		{long: "live", set: onOff(&o.Live), text: "Draw the running figures in place, on a terminal"},
 		{long: "interval", arg: "time", set: duration(&o.Interval, 10*time.Millisecond), text: "Step of the time series (default 1s)"},
