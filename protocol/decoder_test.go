@@ -206,6 +206,8 @@ var replies = []struct {
 	{"infinity", ",inf\r\n", ", inf"},
 	{"minus infinity", ",-inf\r\n", ", -inf"},
 	{"not a number", ",nan\r\n", ", nan"},
+	{"infinity in capitals", ",-INF\r\n", ", -INF"},
+	{"not a number in capitals", ",NaN\r\n", ", NaN"},
 	{"not a number as C prints it", ",-nan\r\n", ", -nan"},
 	{"empty double", ",\r\n", "error: Bad double value (byte 1)"},
 	{"double without digits", ",.5\r\n", "error: Bad double value (byte 1)"},

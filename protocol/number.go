@@ -129,7 +129,7 @@ func (d *Decoder) onDouble(buf []byte, i int) int {
 }
 
 // States of a double: [sign] digits [. digits] [e [sign] digits], or inf or nan with an optional minus. RESP3 has no
-// "-nan", but servers that print by C's printf send it, and hiredis takes it.
+// "-nan" and no capitals, but servers that print by C's printf send them, and hiredis takes them.
 const (
 	dblStart uint8 = iota
 	dblMinus
@@ -155,6 +155,9 @@ func doubleStep(s, c byte) byte {
 	if c >= '0' && c <= '9' {
 		return doubleDigit(s)
 	}
+	if c >= 'A' && c <= 'Z' {
+		c += 'a' - 'A'
+	}
 	switch {
 	case c == '-' && s == dblStart:
 		return dblMinus
@@ -162,7 +165,7 @@ func doubleStep(s, c byte) byte {
 		return dblPlus
 	case c == '.' && s == dblInt:
 		return dblDot
-	case (c == 'e' || c == 'E') && (s == dblInt || s == dblFrac):
+	case c == 'e' && (s == dblInt || s == dblFrac):
 		return dblE
 	case (c == '-' || c == '+') && s == dblE:
 		return dblExpSign
