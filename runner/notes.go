@@ -39,9 +39,10 @@ func (r *round) notes(res *report.Result) (notes []string) {
 	return notes
 }
 
-// paceNote says that the server did not take the offered load.
+// paceNote says that the server did not take the offered load. When every request began in time it did, however little of a
+// short schedule's time that is.
 func paceNote(p *report.Pacing) string {
-	if p == nil || p.Achieved >= keptShare*p.Offered {
+	if p == nil || p.Achieved >= keptShare*p.Offered || p.Late == 0 && p.Unstarted == 0 {
 		return ""
 	}
 	return fmt.Sprintf("the rate was not reached: %.2f of %.2f offered requests per second (%.2f%%)", p.Achieved, p.Offered, 100*p.Achieved/p.Offered)
