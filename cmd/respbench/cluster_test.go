@@ -508,6 +508,7 @@ func TestClusterDown(t *testing.T) {
 		check(t, want{code: 1, stdout: "!" + qRow, stderr: `^Error from server 127\.0\.0\.1:\d+: CLUSTERDOWN Hash slot not served \(after \d+ tries in 500ms, --timeout\)`})
 	respbench(t, "-p", port, "--cluster", "-n", "100", "-q", "--connect-timeout", "0.5", "SET", key, "v").
 		check(t, want{code: 1, stdout: "!" + qRow, stderr: `CLUSTERDOWN Hash slot not served \(after \d+ tries in 500ms, --connect-timeout\)`})
+	c.reset() // so that what is rejected from here on is this run's
 	p := start(t, hang, nil, "-p", port, "--cluster", "-n", "100", "-q", "SET", key, "v")
 	c.await(`cmdstat_set:calls=\d+[^\n]*rejected_calls=[1-9]`, "INFO commandstats", c.nodes[2:]...)
 	ask(t, c.nodes[2].addr, "CLUSTER ADDSLOTS "+slot)
