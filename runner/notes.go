@@ -34,7 +34,9 @@ func (r *round) notes(res *report.Result) (notes []string) {
 		}
 	}
 	if r.gone != nil {
-		notes = append(notes, fmt.Sprintf("%d requests had no reply when the time was up; no figure has them", r.unanswered()))
+		n := r.unanswered()
+		notes = append(notes, fmt.Sprintf("%d %s had no reply when the time was up; the latencies do not have %s", n,
+			plural(int(n), "request", "requests"), plural(int(n), "it", "them")))
 	}
 	return notes
 }

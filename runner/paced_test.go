@@ -180,7 +180,7 @@ func TestSilenceAtTheEndOfADuration(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "the time of --duration is up") {
 			t.Fatalf("rate %v: %v", rate, err)
 		}
-		if res == nil || res.Requests != 20 || res.Elapsed != 300*time.Millisecond || !hasNote(res, "1 requests had no reply when the time was up") {
+		if res == nil || res.Requests != 20 || res.Elapsed != 300*time.Millisecond || !hasNote(res, "1 request had no reply when the time was up; the latencies do not have it") {
 			t.Errorf("rate %v: %+v", rate, res)
 		}
 	}
