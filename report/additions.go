@@ -78,7 +78,7 @@ func pacingLines(r *Result) string {
 	if p.Schedule != "" {
 		fmt.Fprintf(&b, ", schedule %s", p.Schedule)
 	}
-	fmt.Fprintf(&b, "; offered %.2f/s, achieved %.2f/s (%.2f%%)\n", p.Offered, p.Achieved, 100*ratio(p.Achieved, p.Offered))
+	fmt.Fprintf(&b, "; offered %s/s, achieved %s/s (%.2f%%)\n", perSecond(p.Offered), perSecond(p.Achieved), 100*ratio(p.Achieved, p.Offered))
 	fmt.Fprintf(&b, "late starts: %d of %d due (%.2f%%), latest %s after its time; at most %d requests queued\n",
 		p.Late, p.Due, percent(p.Late, p.Due), shortDuration(p.MaxLate), p.QueueMax)
 	if p.Unstarted > 0 {
@@ -92,6 +92,14 @@ func pacingLines(r *Result) string {
 		fmt.Fprintf(&b, "timing: %s\n", p.Resolution)
 	}
 	return b.String()
+}
+
+// perSecond is a rate; one below 1 keeps its figures.
+func perSecond(v float64) string {
+	if v < 1 {
+		return fmt.Sprintf("%.3g", v)
+	}
+	return two(v)
 }
 
 // responseLines set the two times of a paced round side by side.

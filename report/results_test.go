@@ -45,3 +45,11 @@ func TestResultsHTML(t *testing.T) {
 		t.Errorf("no results: %v", err)
 	}
 }
+
+// A rate below one a second is shown with its figures.
+func TestPacingOfALowRate(t *testing.T) {
+	r := &Result{Pacing: &Pacing{Offered: 0.001, Achieved: 0.0009, Arrival: "fixed", Due: 1}}
+	if got, want := pacingLines(r), "pacing: fixed arrivals; offered 0.001/s, achieved 0.0009/s (90.00%)\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
