@@ -21,9 +21,10 @@ import (
 // follow the prefix common to all keys; they nearly always decide. When a new key shortens the common prefix, the words are
 // made anew; that happens at most once for each byte of the first key.
 
-// blockItems is the most items of a block: 8 KiB, the unit of every step.
+// blockItems is the most items of a block: 32 KiB, the unit of every step. The ends of all blocks, which inserting touches,
+// should fit into a processor's own cache: with a quarter of this RSET had 0.64 of the rate at a million keys and P=128.
 const (
-	blockItems = 512
+	blockItems = 2048
 	blockBytes = blockItems * int(unsafe.Sizeof(treeItem{}))
 )
 

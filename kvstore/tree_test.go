@@ -18,7 +18,7 @@ func TestTreeAgainstSortedKeys(t *testing.T) {
 		tr := newTree(newDict(newMemory([]string{MyPool, Malloc}[seed%2]), maphash.MakeSeed()))
 		want := map[string]string{}
 		prefix := strings.Repeat("bench:key:", rng.IntN(3))
-		numbers := []int{300, 4000}[seed%2]
+		numbers := []int{300, 12_000}[seed%2]
 		longest := []int{13, 13, 30}[seed%3]
 		deletions := 1 + rng.IntN(3) // of 8
 		for step := range 10 * numbers {
@@ -78,6 +78,33 @@ func TestTreeAgainstSortedKeys(t *testing.T) {
 			tr.insert([]byte(key), []byte("1"))
 		}
 		checkOrder(t, tr, again, "other5")
+	}
+}
+
+// A queue, whose oldest keys go while new ones come, keeps no block that is empty.
+func TestTreeAsAQueue(t *testing.T) {
+	tr := newTree(newDict(newMemory(MyPool), maphash.MakeSeed()))
+	key := func(i int) []byte { return fmt.Appendf(nil, "queue:%09d", i) }
+	const length = 3 * blockItems
+	for i := range 10 * length {
+		tr.insert(key(i), nil)
+		if i >= length && !tr.delete(key(i-length)) {
+			t.Fatalf("key %d is gone", i-length)
+		}
+	}
+	if n := tr.order.Len(); n > 2*length/blockItems+2 {
+		t.Errorf("%d blocks for %d keys", n, length)
+	}
+	i := 9 * length
+	tr.ascend(nil, func(rec []byte) bool {
+		if string(recordKey(rec)) != string(key(i)) {
+			t.Fatalf("got %q, want %q", recordKey(rec), key(i))
+		}
+		i++
+		return true
+	})
+	if i != 10*length {
+		t.Errorf("the order ends at key %d of %d", i, 10*length)
 	}
 }
 
