@@ -13,12 +13,16 @@ import (
 // The tree has its keys in order, whatever their common prefix was when they came, through deletions and moves, and when it
 // is read in between. Some seeds fill many blocks, some with keys that differ only behind the word of an item, or in zeros.
 func TestTreeAgainstSortedKeys(t *testing.T) {
+	many := 12_000 // keys of several blocks
+	if testing.Short() {
+		many = 4000
+	}
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		tr := newTree(newDict(newMemory([]string{MyPool, Malloc}[seed%2]), maphash.MakeSeed()))
 		want := map[string]string{}
 		prefix := strings.Repeat("bench:key:", rng.IntN(3))
-		numbers := []int{300, 12_000}[seed%2]
+		numbers := []int{300, many}[seed%2]
 		longest := []int{13, 13, 30}[seed%3]
 		deletions := 1 + rng.IntN(3) // of 8
 		for step := range 10 * numbers {
@@ -105,6 +109,28 @@ func TestTreeAsAQueue(t *testing.T) {
 	})
 	if i != 10*length {
 		t.Errorf("the order ends at key %d of %d", i, 10*length)
+	}
+}
+
+// A range whose keys all go leaves no block, though what follows is full.
+func TestTreeRangeGoes(t *testing.T) {
+	tr := newTree(newDict(newMemory(MyPool), maphash.MakeSeed()))
+	const n = 4 * blockItems
+	for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(n) {
+		tr.insert(fmt.Appendf(nil, "range:%09d", i), nil)
+	}
+	was := tr.order.Len()
+	for i := n / 4; i < 3*n/4; i++ {
+		tr.delete(fmt.Appendf(nil, "range:%09d", i))
+	}
+	tr.order.Scan(func(l leaf) bool {
+		if len(l.items) == 0 {
+			t.Errorf("the block from %q on is empty", l.least)
+		}
+		return true
+	})
+	if tr.order.Len() >= was {
+		t.Errorf("%d blocks, as before", was)
 	}
 }
 
