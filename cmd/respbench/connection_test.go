@@ -156,28 +156,34 @@ func TestFullQueueOfASocketFile(t *testing.T) {
 	}
 }
 
-// C78: a server that refuses a request while it is being written answers, closes and resets. The answer is shown,
-// not the reset.
-func TestRefusedWhileWriting(t *testing.T) {
+// onEach is a server that does f on each connection, and its port.
+func onEach(t *testing.T, f func(net.Conn)) (port string) {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
+	t.Cleanup(func() { ln.Close() })
 	go func() {
 		for {
 			conn, err := ln.Accept()
 			if err != nil {
 				return
 			}
-			go func() {
-				defer conn.Close() // with much unread: this is the reset
-				io.ReadFull(conn, make([]byte, 20))
-				io.WriteString(conn, "-ERR Protocol error: invalid bulk length\r\n")
-			}()
+			go f(conn)
 		}
 	}()
-	port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	return strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+}
+
+// C78: a server that refuses a request while it is being written answers, closes and resets. The answer is shown,
+// not the reset.
+func TestRefusedWhileWriting(t *testing.T) {
+	port := onEach(t, func(conn net.Conn) {
+		defer conn.Close() // with much unread: this is the reset
+		io.ReadFull(conn, make([]byte, 20))
+		io.WriteString(conn, "-ERR Protocol error: invalid bulk length\r\n")
+	})
 	for _, engine := range engines() {
 		for range 5 {
 			respbench(t, "-p", port, "--engine", engine, "-d", "50000000", "-c", "1", "-n", "1", "-q", "-t", "set").
@@ -337,38 +343,24 @@ func TestReplyBeforeTheRequest(t *testing.T) {
 func TestSlowReaderIsNotSilent(t *testing.T) {
 	t.Parallel()
 	const size, takes = 40_000_000, 3 * time.Second
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	go func() {
-		for {
-			conn, err := ln.Accept()
+	port := onEach(t, func(conn net.Conn) {
+		defer conn.Close()
+		conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+		started, buf := time.Now(), make([]byte, 64<<10)
+		for n := 0; n < size; {
+			k, err := conn.Read(buf)
 			if err != nil {
 				return
 			}
-			go func() {
-				defer conn.Close()
-				conn.(*net.TCPConn).SetReadBuffer(64 << 10)
-				started, buf := time.Now(), make([]byte, 64<<10)
-				for n := 0; n < size; {
-					k, err := conn.Read(buf)
-					if err != nil {
-						return
-					}
-					if n += k; strings.Contains(string(buf[:k]), "CONFIG") {
-						io.WriteString(conn, "-ERR unknown command\r\n")
-						n = 0
-					}
-					time.Sleep(time.Until(started.Add(takes * time.Duration(n) / size))) // slow by definition
-				}
-				io.WriteString(conn, okReply)
-				io.Copy(io.Discard, conn)
-			}()
+			if n += k; strings.Contains(string(buf[:k]), "CONFIG") {
+				io.WriteString(conn, "-ERR unknown command\r\n")
+				n = 0
+			}
+			time.Sleep(time.Until(started.Add(takes * time.Duration(n) / size))) // slow by definition
 		}
-	}()
-	port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+		io.WriteString(conn, okReply)
+		io.Copy(io.Discard, conn)
+	})
 	for _, engine := range engines() {
 		args := "-q -c 1 -n 1 -t set --timeout 1 -d " + strconv.Itoa(size) + " -p " + port + " --engine " + engine
 		respbench(t, strings.Fields(args)...).check(t, want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`})
