@@ -123,4 +123,3 @@ func (r *round) opResults(ops []opStats) (list []report.OpResult) {
 	}
 	return list
 }
-
