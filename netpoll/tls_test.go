@@ -286,7 +286,7 @@ func TestTLSNames(t *testing.T) {
 			sent <- h.ServerName
 			return nil, nil
 		}
-		e := listen(t, func(conn net.Conn) { _ = tls.Server(conn, server).Handshake() })
+		e := listen(t, func(conn net.Conn) { _, _ = io.Copy(io.Discard, tls.Server(conn, server)) })
 		e.Host = tc.host
 		p := &probe{}
 		p.opened = func(Conn) { p.loop.Stop() }
