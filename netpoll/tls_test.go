@@ -182,7 +182,7 @@ func TestTLSReconnect(t *testing.T) {
 	})
 }
 
-// TestTLSSetups: a server that accepts one connection each 10 ms and gives a handshake 300 ms is
+// TestTLSSetups: a server that accepts one connection each 30 ms and gives a handshake a second is
 // shaken hands with as the sockets connect, and more connections than places are all made.
 func TestTLSSetups(t *testing.T) {
 	const clients = tlsSetups + 20
@@ -192,8 +192,8 @@ func TestTLSSetups(t *testing.T) {
 			gate := make(chan struct{}, 1)
 			e := listen(t, func(conn net.Conn) {
 				gate <- struct{}{}
-				time.AfterFunc(10*time.Millisecond, func() { <-gate })
-				_ = conn.SetDeadline(time.Now().Add(300 * time.Millisecond))
+				time.AfterFunc(30*time.Millisecond, func() { <-gate })
+				_ = conn.SetDeadline(time.Now().Add(time.Second))
 				s := tls.Server(conn, server)
 				if s.Handshake() != nil {
 					return
@@ -255,10 +255,14 @@ func TestTLSRefused(t *testing.T) {
 	} {
 		for _, engine := range Engines() {
 			t.Run(tc.name+"/engine="+engine, func(t *testing.T) {
+				limit := time.Duration(0)
+				if tc.is == os.ErrDeadlineExceeded {
+					limit = 200 * time.Millisecond
+				}
 				var end error
 				p := &probe{closed: nil}
 				p.closed = func(_ Conn, err error) { end = err; p.loop.Stop() }
-				p.run(t, Options{Engine: engine, TLS: tc.config, HandshakeTimeout: 200 * time.Millisecond}, Dial{Endpoint: listen(t, tc.serve)})
+				p.run(t, Options{Engine: engine, TLS: tc.config, HandshakeTimeout: limit}, Dial{Endpoint: listen(t, tc.serve)})
 				var hs *HandshakeError
 				late := tc.name == "wants a certificate" // the client is done before the server judges
 				switch {

@@ -173,14 +173,14 @@ func TestSilenceAtTheEndOfADuration(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			return "+OK\r\n"
 		})
-		ses := newTestSession(t, s.ln.Addr().String(), Load{Clients: 1, Rate: Rate{rate}, Duration: 300 * time.Millisecond, Requests: unlimited})
+		ses := newTestSession(t, s.ln.Addr().String(), Load{Clients: 1, Rate: Rate{rate}, Duration: time.Second, Requests: unlimited})
 		r := ses.newRound(setPlan(t))
 		r.load.Timeout = 30 * time.Second
 		res, err := ses.watched(context.Background(), r)
 		if err == nil || !strings.Contains(err.Error(), "the time of --duration is up") {
 			t.Fatalf("rate %v: %v", rate, err)
 		}
-		if res == nil || res.Requests != 20 || res.Elapsed != 300*time.Millisecond || !hasNote(res, "1 request had no reply when the time was up; the latencies do not have it") {
+		if res == nil || res.Requests != 20 || res.Elapsed != time.Second || !hasNote(res, "1 request had no reply when the time was up; the latencies do not have it") {
 			t.Errorf("rate %v: %+v", rate, res)
 		}
 	}

@@ -32,9 +32,12 @@ func peerProcess(conn net.Conn) (process, bool) {
 	return process{pid: pid, name: oneLine(fmt.Sprintf("/proc/%d/comm", pid))}, true
 }
 
-// acceptTime is how long a server may take to accept a connection, and so to own a socket. A connection
-// is made before that.
-const acceptTime = 100 * time.Millisecond
+// A connection is made before the server accepts it and so owns a socket. acceptTime is how long a busy machine may keep
+// the server from that, seenTime how long the kernel's table may lack a connection that is there.
+const (
+	acceptTime = 500 * time.Millisecond
+	seenTime   = 100 * time.Millisecond
+)
 
 // peerOfTCP looks for the socket at the other end, when that has an address of this machine.
 func peerOfTCP(c *net.TCPConn) int {
@@ -43,13 +46,15 @@ func peerOfTCP(c *net.TCPConn) int {
 	if errLocal != nil || errRemote != nil || local.Addr() != remote.Addr() && !remote.Addr().IsLoopback() {
 		return 0
 	}
-	for end := time.Now().Add(acceptTime); time.Now().Before(end); {
-		if inode := socketInode(remote, local); inode != "" {
+	for start := time.Now(); ; time.Sleep(time.Millisecond) { // there is no event to wait for
+		inode := socketInode(remote, local)
+		if inode != "" && inode != notAccepted {
 			return ownerOf(inode) // 0: of another user, and stays so
 		}
-		time.Sleep(time.Millisecond) // there is no event to wait for
+		if waited := time.Since(start); waited > acceptTime || inode == "" && waited > seenTime {
+			return 0
+		}
 	}
-	return 0
 }
 
 // peerOfUnix asks the socket who listened.
@@ -67,7 +72,7 @@ func peerOfUnix(c *net.UnixConn) (pid int) {
 }
 
 // socketInode finds the socket between two addresses of this network namespace in the kernel's tables;
-// "" when there is none. A server that listens on :: has its IPv4 connections in the table of IPv6.
+// notAccepted while it is nobody's, "" when there is none. A server that listens on :: has its IPv4 connections in the table of IPv6.
 func socketInode(local, remote netip.AddrPort) string {
 	if local.Addr().Unmap().Is4() {
 		l, r := netip.AddrPortFrom(local.Addr().Unmap(), local.Port()), netip.AddrPortFrom(remote.Addr().Unmap(), remote.Port())
@@ -87,6 +92,8 @@ const (
 	columnInode  = 9
 )
 
+const notAccepted = "0"
+
 func findSocket(table string, local, remote netip.AddrPort) string {
 	f, err := os.Open(table)
 	if err != nil {
@@ -98,7 +105,7 @@ func findSocket(table string, local, remote netip.AddrPort) string {
 		if !strings.Contains(lines.Text(), l) {
 			continue
 		}
-		if c := strings.Fields(lines.Text()); len(c) > columnInode && c[columnLocal] == l && c[columnRemote] == r && c[columnInode] != "0" {
+		if c := strings.Fields(lines.Text()); len(c) > columnInode && c[columnLocal] == l && c[columnRemote] == r {
 			return c[columnInode]
 		}
 	}

@@ -50,6 +50,29 @@ func TestPeerProcess(t *testing.T) {
 	}
 }
 
+// A server that is kept from its processor accepts late, and is found all the same.
+func TestPeerProcessThatAcceptsLate(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	c, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	late := make(chan net.Conn, 1)
+	time.AfterFunc(2*seenTime, func() { // by definition
+		accepted, _ := ln.Accept()
+		late <- accepted
+	})
+	if p, ok := peerProcess(c); !ok || p.pid != os.Getpid() {
+		t.Errorf("process %+v, want %d", p, os.Getpid())
+	}
+	(<-late).Close()
+}
+
 // The CPU time of another process grows with what it burns, its busiest thread with it; a process that has
 // ended is told.
 func TestProcessSample(t *testing.T) {

@@ -42,7 +42,7 @@ func weigh() {
 }
 
 // hang is how long a run may take before it counts as hung, unless a test says otherwise.
-const hang = 10 * time.Second
+const hang = 20 * time.Second
 
 // outcome is what a run left behind.
 type outcome struct {
@@ -103,6 +103,14 @@ func (p *process) end() outcome {
 		p.t.Fatalf("%v crashed:\n%s", p.Args, o.stderr)
 	}
 	return o
+}
+
+// longerThan is a complaint for timed, if the run took so long.
+func (o outcome) longerThan(limit time.Duration) string {
+	if o.took <= limit {
+		return ""
+	}
+	return fmt.Sprintf("took %v, more than %v", o.took, limit)
 }
 
 // respbench runs the program to its end.

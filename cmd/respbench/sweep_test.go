@@ -120,8 +120,8 @@ func TestSweepRefuses(t *testing.T) {
 func TestSweepInterrupted(t *testing.T) {
 	t.Parallel()
 	s := useFake(t, "ok")
-	p := start(t, hang, nil, "sweep", "-p", s.port(), "-c", "1", "--rates", "100,200", "--duration", "0.3", "--warmup", "0")
-	for end := time.Now().Add(hang); s.count() < 40 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	p := start(t, hang, nil, "sweep", "-p", s.port(), "-c", "1", "--rates", "100,200", "--duration", "1", "--warmup", "0")
+	for end := time.Now().Add(hang); s.count() < 110 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 	p.Process.Signal(os.Interrupt)
 	o := p.end()
