@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -284,15 +286,19 @@ func TestAddressesInTurn(t *testing.T) {
 	})
 }
 
-// freePort is a port that nobody listens on.
+// freePort is a port that nobody listens on, and none of those that the kernel gives to connections and to listeners that do
+// not name one (Linux begins at 32768).
 func freePort(t *testing.T) uint16 {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := 20000 + rand.IntN(12000)
+		if ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			ln.Close()
+			return uint16(port)
+		}
 	}
-	defer ln.Close()
-	return uint16(ln.Addr().(*net.TCPAddr).Port)
+	t.Fatal("no port is free")
+	return 0
 }
 
 // TestCloseInCallback: a connection closed from its own callback is never named again, although

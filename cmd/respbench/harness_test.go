@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -181,15 +182,19 @@ func useRedis(t testing.TB, args ...string) *redisServer {
 	return r
 }
 
-// freePort is a port that was free a moment ago.
+// freePort is a port that was free a moment ago, and stays so: it is none of those that the kernel gives to connections and to
+// listeners that do not name one (Linux begins at 32768).
 func freePort(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := strconv.Itoa(20000 + rand.IntN(12000))
+		if ln, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			ln.Close()
+			return port
+		}
 	}
-	defer ln.Close()
-	return strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	t.Fatal("no port is free")
+	return ""
 }
 
 func waitAccepting(t testing.TB, addr string) {
