@@ -20,13 +20,15 @@ func startRedis(t *testing.T) (addr string) {
 	if err != nil {
 		t.Skip("no redis-server to compare with: ", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	port := ""
+	for range 100 { // none of the ports that the kernel gives to connections and to listeners that do not name one
+		port = strconv.Itoa(20000 + rand.IntN(12000))
+		addr = net.JoinHostPort("127.0.0.1", port)
+		if l, err := net.Listen("tcp", addr); err == nil {
+			l.Close()
+			break
+		}
 	}
-	addr = l.Addr().String()
-	l.Close()
-	_, port, _ := net.SplitHostPort(addr)
 	cmd := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir(), "--enable-debug-command", "yes")
 	if err := cmd.Start(); err != nil {
 		t.Skip("redis-server does not start: ", err)

@@ -73,40 +73,43 @@ func watchedSession(t *testing.T, s *testServer, l Load) *session {
 // the time series.
 func TestServerIsWatched(t *testing.T) {
 	t.Parallel()
-	var loads, asked atomic.Int64
-	s := startServer(t, func(*testConn, []string) string {
-		loads.Add(1)
-		time.Sleep(time.Millisecond)
-		return "+OK\r\n"
+	attempt(t, func() string {
+		var loads, asked atomic.Int64
+		s := startServer(t, func(*testConn, []string) string {
+			loads.Add(1)
+			time.Sleep(time.Millisecond)
+			return "+OK\r\n"
+		})
+		s.info = func() string {
+			n := asked.Add(1)
+			if n == 1 && loads.Load() > 0 {
+				t.Error("the load began before INFO was asked")
+			}
+			return fmt.Sprintf("redis_version:7.0.15\r\ntotal_commands_processed:%d\r\nused_cpu_user:%d\r\nused_cpu_sys:0\r\nrdb_bgsave_in_progress:%d\r\n",
+				loads.Load()+n, n, n%2)
+		}
+		res := measureRound(t, watchedSession(t, s, Load{Clients: 2, Duration: 1500 * time.Millisecond, Requests: unlimited}), nil)
+		if res.Server.Software != "redis" || len(res.Server.Deltas) == 0 {
+			t.Fatalf("server %+v, notes %q", res.Server, res.Notes)
+		}
+		if d := res.Server.Deltas[0]; d.Name != commandsProcessed || d.Value != float64(res.Requests) {
+			t.Errorf("%+v, want the %d requests of the load alone", d, res.Requests)
+		}
+		if res.Server.CPU == 0 {
+			t.Error("used_cpu of INFO is not the server's CPU time")
+		}
+		var events []string
+		for i, step := range res.Series {
+			events = append(events, step.Events...)
+			if len(step.Events) > 0 && (i < 8 || i > 13) {
+				return fmt.Sprintf("events %q in step %d of 0.1 s, after about a second", step.Events, i)
+			}
+		}
+		if len(events) == 0 {
+			return "no event in the time series"
+		}
+		return ""
 	})
-	s.info = func() string {
-		n := asked.Add(1)
-		if n == 1 && loads.Load() > 0 {
-			t.Error("the load began before INFO was asked")
-		}
-		return fmt.Sprintf("redis_version:7.0.15\r\ntotal_commands_processed:%d\r\nused_cpu_user:%d\r\nused_cpu_sys:0\r\nrdb_bgsave_in_progress:%d\r\n",
-			loads.Load()+n, n, n%2)
-	}
-	res := measureRound(t, watchedSession(t, s, Load{Clients: 2, Duration: 1500 * time.Millisecond, Requests: unlimited}), nil)
-	if res.Server.Software != "redis" || len(res.Server.Deltas) == 0 {
-		t.Fatalf("server %+v, notes %q", res.Server, res.Notes)
-	}
-	if d := res.Server.Deltas[0]; d.Name != commandsProcessed || d.Value != float64(res.Requests) {
-		t.Errorf("%+v, want the %d requests of the load alone", d, res.Requests)
-	}
-	if res.Server.CPU == 0 {
-		t.Error("used_cpu of INFO is not the server's CPU time")
-	}
-	var events []string
-	for i, step := range res.Series {
-		events = append(events, step.Events...)
-		if len(step.Events) > 0 && (i < 8 || i > 13) {
-			t.Errorf("events %q in step %d of 0.1 s, after about a second", step.Events, i)
-		}
-	}
-	if len(events) == 0 {
-		t.Error("no event in the time series")
-	}
 }
 
 // Where INFO is forbidden, there is one note and no failure, in one round and the next.
