@@ -157,9 +157,14 @@ func errorTable(r *Result) string {
 	return b.String()
 }
 
-// ErrorTable writes the error replies by text, most frequent first, and nothing when there was none.
+// ErrorTable writes the error replies by text, most frequent first, and nothing when there was none. It stands apart from
+// the result, whose title it therefore begins with.
 func ErrorTable(w io.Writer, r *Result) error {
-	_, err := io.WriteString(w, errorTable(r))
+	table := errorTable(r)
+	if table != "" && r.Title != "" {
+		table = shortTitle(r.Title) + ": " + table
+	}
+	_, err := io.WriteString(w, table)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"respbench/report"
@@ -28,7 +29,7 @@ func (s *session) bench(ctx context.Context) error {
 		return err
 	}
 	s.tellRedirects(res)
-	s.tellPace(res)
+	s.tellNotes(r, res)
 	if out := &s.o.Output; res.ErrorTotal > 0 && (out.CSV || out.Quiet) { // the full report has the texts
 		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
 			return err
@@ -202,6 +203,7 @@ func (s *session) probeKeys(ctx context.Context, spec workload.BenchOptions) (mi
 	if err := c.setUp(&s.o.Target); err != nil {
 		return 0, err
 	}
+	c.most = math.MaxInt // what the keys hold may be as long as the protocol allows
 	var args []string
 	for i := range uint64(plan.Requests) {
 		args = args[:0]

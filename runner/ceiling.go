@@ -15,9 +15,9 @@ func Ceiling(ctx context.Context, o Options, out IO) error {
 		return interruptedOr(ctx, err)
 	}
 	defer g.close()
-	outs, err := g.openOutputs()
+	outs, err := g.openOutputs(ctx)
 	if err != nil {
-		return err
+		return interruptedOr(ctx, err)
 	}
 	return interruptedOr(ctx, outs.finish(g.ceiling(ctx)))
 }

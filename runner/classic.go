@@ -13,7 +13,7 @@ import (
 
 // classic is redis-benchmark mode: every test in turn, or one command of the user's.
 func (s *session) classic(ctx context.Context) error {
-	opt, err := s.testOptions()
+	opt, err := s.testOptions(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,12 +71,12 @@ func (s *session) classicPass(ctx context.Context, plans []*workload.Plan) error
 }
 
 // testOptions is the workload's side of the options.
-func (s *session) testOptions() (opt workload.TestOptions, err error) {
+func (s *session) testOptions(ctx context.Context) (opt workload.TestOptions, err error) {
 	c := &s.o.Classic
 	opt = workload.TestOptions{Random: c.Random, Keyspace: c.Keyspace, DataSize: c.DataSize, Seed: s.o.Seed,
 		Cluster: s.o.Target.Cluster, Sequential: c.Sequential, NumFunctions: c.NumFunctions, NumFcallKeys: c.NumFcallKeys}
 	if c.Dataset != "" && len(c.Command) > 0 {
-		if opt.Dataset, err = readDataset(c.Dataset, c.MaxDocs); err != nil {
+		if opt.Dataset, err = Interruptible(ctx, func() (*workload.Dataset, error) { return readDataset(c.Dataset, c.MaxDocs) }); err != nil {
 			return opt, fmt.Errorf("--dataset %s: %w", report.OneLine(c.Dataset), err)
 		}
 	}
@@ -153,7 +153,7 @@ func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
 		return err
 	}
 	s.tellRedirects(res)
-	s.tellPace(res)
+	s.tellNotes(r, res)
 	if res.ErrorTotal > 0 {
 		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
 			return err

@@ -26,7 +26,12 @@ type control struct {
 	held  int  // bytes of buf that are received and not yet used
 	heard bool // something has come
 	value protocol.ValueParser
+	most  int // bytes of a reply; a longer one is given up
 }
+
+// maxSetUpReply is far above any reply to what is asked beside the load, such as the slots of a cluster of a thousand
+// nodes. It bounds what a server costs us that never comes to the end of one.
+const maxSetUpReply = 16 << 20
 
 // openControl connects and authenticates, but neither selects nor negotiates.
 func (s *session) openControl(ctx context.Context) (*control, error) {
@@ -52,7 +57,7 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 	if err != nil {
 		return nil, connectError(ep, err)
 	}
-	c := &control{conn: conn, name: ep.Name, limit: limit, buf: make([]byte, 16<<10)}
+	c := &control{conn: conn, name: ep.Name, limit: limit, buf: make([]byte, 16<<10), most: maxSetUpReply}
 	c.stop = context.AfterFunc(ctx, func() { conn.Close() }) // a signal ends a command that waits
 	t := s.o.Target
 	t.Tracking, t.DB, t.RESP3 = false, 0, false
@@ -109,6 +114,9 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 			}
 			continue
 		}
+		if c.held > c.most {
+			return v, tooLong(c.name, "to "+args[0], c.most)
+		}
 		if c.held == len(c.buf) {
 			c.buf = append(c.buf, make([]byte, len(c.buf))...)
 		}
@@ -136,6 +144,11 @@ func (c *control) lost(err error, command string) error {
 		return fmt.Errorf("%w%s", lostError(err), wantsTLS)
 	}
 	return lostError(err)
+}
+
+// tooLong is a reply, named by what asked for it, that has come past its bound without an end.
+func tooLong(server, what string, most int) error {
+	return fmt.Errorf("Error: the reply from %s %s does not end within %d MiB", server, what, most>>20)
 }
 
 func isError(v protocol.Value) bool { return v.Kind == protocol.Error || v.Kind == protocol.BulkError }

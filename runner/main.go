@@ -94,8 +94,10 @@ type session struct {
 func Main(ctx context.Context, o Options, out IO) error {
 	s := &session{o: &o, io: out, env: environment(o.Load.Engine)}
 	defer func() { s.watch.close() }()
-	outs, err := s.openOutputs()
+	outs, err := s.openOutputs(ctx)
 	if err != nil {
+		err = interruptedOr(ctx, err)
+		tellNothing(err, out, "anything was measured")
 		return err
 	}
 	closeMetrics, err := s.openMetrics()

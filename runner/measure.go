@@ -35,10 +35,15 @@ func (s *session) watched(ctx context.Context, r *round) (*report.Result, error)
 	return res, err
 }
 
-// tellPace says on stderr that the server did not take the offered load, where the report has no room for its notes.
-func (s *session) tellPace(res *report.Result) {
-	out := &s.o.Output
-	if note := paceNote(res.Pacing); note != "" && (out.Quiet || out.CSV || !out.Additions) {
-		fmt.Fprintf(s.io.Stderr, "WARNING: %s: %s\n", res.Title, note)
+// tellNotes says on stderr, where the report has no room for its notes, that the server did not take the offered load, and that
+// it answered the warm-up with errors.
+func (s *session) tellNotes(r *round, res *report.Result) {
+	if out := &s.o.Output; !out.Quiet && !out.CSV && out.Additions {
+		return
+	}
+	for _, note := range []string{paceNote(res.Pacing), r.warmupErrors()} {
+		if note != "" {
+			fmt.Fprintf(s.io.Stderr, "WARNING: %s: %s\n", res.Title, note)
+		}
 	}
 }

@@ -20,6 +20,9 @@ func (r *round) notes(res *report.Result) (notes []string) {
 		if note := r.warmupNote(); note != "" {
 			notes = append(notes, note)
 		}
+		if note := r.warmupErrors(); note != "" {
+			notes = append(notes, note)
+		}
 	}
 	if res.Pacing == nil {
 		if note := stallNote(res); note != "" {
@@ -70,6 +73,22 @@ func (r *round) warmupNote() string {
 		}
 	}
 	return "no request of the warm-up was answered before its end"
+}
+
+// warmupErrors names the error replies that no count of the measured part has.
+func (r *round) warmupErrors() string {
+	var errs errorCounts
+	for _, w := range r.workers {
+		for text, n := range w.coldErrs {
+			errs.addN(text, n)
+		}
+	}
+	list := errs.sorted()
+	if len(list) == 0 {
+		return ""
+	}
+	n := errs.total()
+	return fmt.Sprintf("the warm-up had %d error %s, most often %s", n, plural(int(n), "reply", "replies"), report.OneLine(list[0].Text))
 }
 
 // stallNote says what a closed loop leaves out when a reply took far longer than usual: the requests

@@ -230,7 +230,7 @@ func (b *BenchOptions) validate() error {
 	case b.Op != "set" && b.Op != "get" && b.Op != "mixed":
 		return fmt.Errorf("invalid --mode %q: must be set, get or mixed", b.Op)
 	case b.Keyspace < 1 || b.Keyspace > MaxKeyspace:
-		return fmt.Errorf("invalid --keyspace %d: must be 1 to %d", b.Keyspace, int64(MaxKeyspace))
+		return fmt.Errorf("invalid -r/--keyspace %d: must be 1 to %d", b.Keyspace, int64(MaxKeyspace))
 	case b.ValueSize < 0 || b.ValueSize > MaxDataSize:
 		return fmt.Errorf("invalid --value-size %d: must be 0 to %d", b.ValueSize, MaxDataSize)
 	case b.SetRatio < 0 || b.SetRatio > 100:

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ type outFile struct {
 	temp bool
 }
 
-func createOutFile(option, path string) (*outFile, error) {
+func createOutFile(ctx context.Context, option, path string) (*outFile, error) {
 	if fd, ok := openAlready(path); ok {
 		f, err := duplicate(fd, path)
 		if err != nil {
@@ -34,7 +35,8 @@ func createOutFile(option, path string) (*outFile, error) {
 	}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		// A named pipe opens when there is somebody to read it.
+		f, err := Interruptible(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", option, err)
 		}

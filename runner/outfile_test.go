@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -55,7 +56,7 @@ func TestLinkAsFile(t *testing.T) {
 
 func writeOut(t *testing.T, path, text string) {
 	t.Helper()
-	out, err := createOutFile("--json", path)
+	out, err := createOutFile(context.Background(), "--json", path)
 	if err == nil {
 		err = out.finish(func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 	}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"io"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ type outputs struct {
 }
 
 // openOutputs finds out before the first round what cannot be written or understood.
-func (s *session) openOutputs() (*outputs, error) {
+func (s *session) openOutputs(ctx context.Context) (*outputs, error) {
 	o := &outputs{s: s}
 	out := &s.o.Output
 	for _, text := range out.Assert {
@@ -29,12 +30,12 @@ func (s *session) openOutputs() (*outputs, error) {
 	}
 	var err error
 	if out.JSON != "" {
-		if o.json, err = createOutFile("--json", out.JSON); err != nil {
+		if o.json, err = createOutFile(ctx, "--json", out.JSON); err != nil {
 			return nil, err
 		}
 	}
 	if out.HDR != "" {
-		if o.hdr, err = createOutFile("--hdr", out.HDR); err != nil {
+		if o.hdr, err = createOutFile(ctx, "--hdr", out.HDR); err != nil {
 			o.drop()
 			return nil, err
 		}
@@ -96,7 +97,7 @@ func (o *outputs) writeHDR() error {
 	path := o.s.o.Output.HDR
 	o.hdr.drop()
 	for _, r := range o.s.results {
-		f, err := createOutFile("--hdr", withTitle(path, r.Title))
+		f, err := createOutFile(context.Background(), "--hdr", withTitle(path, r.Title))
 		if err != nil {
 			return err
 		}

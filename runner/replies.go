@@ -67,6 +67,8 @@ func (w *worker) complete(c *client, now int64) error {
 		}
 		if c.first < warmupFirst {
 			w.errors.add(text)
+		} else {
+			w.coldErrs.add(text)
 		}
 		if w.r.load.OnError == StopOnError {
 			return &serverError{text, w.nodeName(c)}
@@ -126,6 +128,9 @@ func (w *worker) count(c *client, k int32, now int64) {
 	c.answered += int64(k)
 }
 
+// maxGreeting is far above any reply to the prefix commands: HELLO's lists the modules.
+const maxGreeting = 1 << 20
+
 // greet reads the replies to the prefix commands; each must be a good one.
 func (w *worker) greet(c *client, in *netpoll.ChainBuffer) {
 	for c.greeted < w.r.prefix.replies {
@@ -133,6 +138,9 @@ func (w *worker) greet(c *client, in *netpoll.ChainBuffer) {
 		switch {
 		case err != nil:
 			w.r.fail(lostError(err))
+			return
+		case n == 0 && in.Len() > maxGreeting:
+			w.r.fail(tooLong(w.endpointOf(c).Name, "to AUTH, SELECT or HELLO", maxGreeting))
 			return
 		case n == 0:
 			return

@@ -46,7 +46,7 @@ func (g *rig) set(ctx context.Context, bare bool) error {
 		g.bench, err = g.prepareBench(ctx, bare)
 		return err
 	}
-	opt, err := g.testOptions()
+	opt, err := g.testOptions(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -233,7 +234,7 @@ func (f *SuiteFiles) write(s *report.SuiteResult, lang string) error {
 		{fileReportMD, func(w io.Writer) error { return report.SuiteMarkdown(w, s, o) }},
 		{fileReport, func(w io.Writer) error { return report.SuiteHTML(w, s, o) }},
 	} {
-		out, err := createOutFile("--out", f.Path(file.form))
+		out, err := createOutFile(context.Background(), "--out", f.Path(file.form))
 		if err == nil {
 			if err = out.finish(file.write); err != nil {
 				err = fmt.Errorf("--out: %w", err)

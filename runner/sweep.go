@@ -54,7 +54,9 @@ func Sweep(ctx context.Context, o Options, so SweepOptions, out IO) error {
 			return fmt.Errorf("--find-max: %w", err)
 		}
 	}
-	if err := w.openFiles(o.Output.JSON); err != nil {
+	if err := w.openFiles(ctx, o.Output.JSON); err != nil {
+		err = interruptedOr(ctx, err)
+		tellNothing(err, out, "anything was measured")
 		return err
 	}
 	o.Output.JSON, o.Output.HDR, o.Output.Assert = "", "", nil
@@ -296,7 +298,7 @@ type sweepFile struct {
 	write func() error
 }
 
-func (w *sweep) openFiles(json string) error {
+func (w *sweep) openFiles(ctx context.Context, json string) error {
 	for _, f := range []struct {
 		option, path string
 		write        func(io.Writer, *report.SweepResult) error
@@ -304,7 +306,7 @@ func (w *sweep) openFiles(json string) error {
 		if f.path == "" {
 			continue
 		}
-		file, err := createOutFile(f.option, f.path)
+		file, err := createOutFile(ctx, f.option, f.path)
 		if err != nil {
 			w.dropFiles()
 			return err

@@ -32,10 +32,11 @@ type worker struct {
 	verify    verifier
 	bytesIn   int64
 	bytesOut  int64
-	lastNs    int64 // the newest counted reply
-	warmed    int64 // replies of the warm-up before its end
-	reads     bool  // every request is a read
-	tracked   bool  // connections keep flights instead of batches
+	lastNs    int64       // the newest counted reply
+	warmed    int64       // replies of the warm-up before its end
+	coldErrs  errorCounts // error replies of the warm-up
+	reads     bool        // every request is a read
+	tracked   bool        // connections keep flights instead of batches
 	series    series
 
 	dialled  int // connections begun so far

@@ -26,6 +26,9 @@ const (
 	helloReply  = "%1\r\n+proto\r\n:3\r\n"
 )
 
+// endless is the beginning of a reply, longer than any to a question of the set-up, whose end does not come.
+var endless = "$400000000\r\n" + strings.Repeat("x", 20<<20)
+
 // silence is a config that is never sent.
 const silence = "(nothing)"
 
@@ -162,6 +165,10 @@ func newFake(spec string) (fake, error) {
 		f.config = ""
 	case "cfgsilent":
 		f.config = silence
+	case "cfgendless":
+		f.config = endless
+	case "helloendless":
+		f.hello = endless
 	case "noauthcfg":
 		f.config = "-NOAUTH Authentication required.\r\n"
 	case "nohello":

@@ -195,6 +195,9 @@ func (s *settings) warnIgnored() {
 	o := &s.opts
 	c := &o.Classic
 	classic := o.Mode == runner.Classic
+	if !classic {
+		s.warnIgnoredInBench()
+	}
 	for _, i := range []struct {
 		ignored      bool
 		name, beside string
@@ -211,6 +214,27 @@ func (s *settings) warnIgnored() {
 	} {
 		if i.ignored {
 			s.warn("Option %s is ignored without %s.", i.name, i.beside)
+		}
+	}
+}
+
+// warnIgnoredInBench names the options that have no effect because of the mode or of --mix. Not --get-cmd in set mode, nor the
+// reverse: scripts give both to each mode.
+func (s *settings) warnIgnoredInBench() {
+	b := &s.opts.Bench
+	mix := len(b.Mix) > 0
+	for _, i := range []struct {
+		ignored    bool
+		name, with string
+	}{
+		{mix && s.given["set-ratio"], "--set-ratio", "--mix, which has weights of its own"},
+		{mix && s.given["set-cmd"], "--set-cmd", "--mix"},
+		{mix && s.given["get-cmd"], "--get-cmd", "--mix"},
+		{!mix && b.Op != "mixed" && s.given["set-ratio"], "--set-ratio", "--mode " + b.Op},
+		{!mix && b.Op == "set" && b.Verify, "--verify-get", "--mode set, which reads nothing"},
+	} {
+		if i.ignored {
+			s.warn("Option %s is ignored with %s.", i.name, i.with)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"respbench/runner"
 )
 
 // What a run takes from outside the command line: passwords and the last argument on stdin.
@@ -20,30 +22,11 @@ func lastArgument(ctx context.Context, stdin io.Reader) ([]byte, error) {
 	if isClosed(stdin) {
 		return nil, usagef("-x: stdin is closed; it must hold the last argument")
 	}
-	arg, err := interruptible(ctx, func() ([]byte, error) { return io.ReadAll(stdin) })
+	arg, err := runner.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(stdin) })
 	if err != nil && ctx.Err() == nil {
 		return nil, usagef("-x: cannot read the last argument from stdin: %s", err)
 	}
 	return arg, err
-}
-
-// interruptible is read, or the signal that came first. What read waits for is then left to the end of the process.
-func interruptible(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
-	type result struct {
-		b   []byte
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		b, err := read()
-		done <- result{b, err}
-	}()
-	select {
-	case r := <-done:
-		return r.b, r.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }
 
 // takePassword finds the password: the command line, then the terminal, then the environment.
@@ -78,7 +61,7 @@ func askPassword(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	password, err := interruptible(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
+	password, err := runner.Interruptible(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
 	_ = term.Restore(fd, shown) // a signal leaves it as ReadPassword had made it
 	fmt.Fprintln(tty)
 	return string(password), err

@@ -166,13 +166,17 @@ func TestErrorReplies(t *testing.T) {
 		{"C119 moved", reply("-MOVED 3999 127.0.0.1:7001\r\n"), loadOf20, bad(`^Error from server: MOVED 3999 127\.0\.0\.1:7001$`)},
 		{"C119 moved in bench mode", reply("-MOVED 3999 127.0.0.1:7001\r\n"), "--mode set --requests 20", want{1, "", "MOVED"}},
 		{"errors are counted", "errat:7", "--on-error count -c 3 -n 20 -t set", want{1, `^SET: [0-9.]+ ` + qRow, `boom at 7`}},
-		{"counted errors do not end the tests", "errat:7", "--on-error count -c 3 -n 20 -t set,get", want{1, `(?m)^GET: [0-9.]+ ` + qRow, `boom at 7`}},
+		{"counted errors do not end the tests", "errat:7", "--on-error count -c 3 -n 20 -t set,get", want{1, `(?m)^GET: [0-9.]+ ` + qRow, `^SET: error replies: 1 of 20 \(5\.00%\)\n  1 x ERR boom at 7$`}},
+		{"errors of the warm-up are told", "errat:1", "--on-error count --warmup 0.1 -n 20 -t set", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: SET: the warm-up had 1 error reply, most often ERR boom at 1$`}},
+		{"an error of the warm-up ends the run", "errat:1", "--warmup 0.1 -n 20 -t set", bad(`^Error from server: ERR boom at 1$`)},
 		{"C72 no HELLO, not asked", "nohello", "-n 20 -t set", good("SET")},
 		{"C72 no HELLO, asked", "nohello", "-3 -n 20 -t set", bad(`^Error from server: ERR unknown command 'HELLO'$`)},
 		{"C72 wrong version", "noproto", "-3 -n 20 -t set", bad(`^Error from server: NOPROTO unsupported protocol version$`)},
 		{"C73 CONFIG unknown", "cfgerr", "-n 20 -t set", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`}},
 		{"C73 CONFIG empty", "cfgempty", "-n 20 -t set", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`}},
 		{"C73 CONFIG closes", "cfgclose", "-n 20 -t set", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`}},
+		{"CONFIG without end", "cfgendless", "-n 20 -t set --connect-timeout 0", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: Could not fetch server CONFIG$`}},
+		{"HELLO without end", "helloendless", "-3 -n 20 -t set --connect-timeout 0", bad(`^Error: the reply from 127\.0\.0\.1:\d+ to AUTH, SELECT or HELLO does not end within 1 MiB$`)},
 		{"C38 CONFIG needs a password", "noauthcfg", "-n 20 -t set", bad(`(?s)^Node 127\.0\.0\.1:\d+ replied with error:\nNOAUTH Authentication required\.$`)},
 	})
 }

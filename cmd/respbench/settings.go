@@ -54,14 +54,15 @@ type settings struct {
 	logLevel                    string
 	ceiling                     *report.Result // of --ceiling FILE
 
-	chooser  string   // the option that chose bench.c mode, as typed
-	classic  string   // an option that only redis-benchmark mode has, as typed
-	target   string   // an option that names the server, as typed
-	warnings []string // lines for stderr, once parsing has succeeded
+	chooser  string          // the option that chose bench.c mode, as typed
+	classic  string          // an option that only redis-benchmark mode has, as typed
+	target   string          // an option that names the server, as typed
+	given    map[string]bool // the options seen, by row.name
+	warnings []string        // lines for stderr, once parsing has succeeded
 }
 
 func newSettings(p program) *settings {
-	s := &settings{program: p, logLevel: "warn", arrival: "fixed"}
+	s := &settings{program: p, logLevel: "warn", arrival: "fixed", given: map[string]bool{}}
 	s.opts.Target.Host, s.opts.Target.Port = defaultHost, defaultPort
 	s.opts.Load.ConnectTimeout, s.opts.Load.Timeout = defaultConnect, defaultTimeout
 	s.opts.Output.Additions = !p.dropIn
@@ -94,6 +95,7 @@ func (s *settings) observe(rows []row) {
 			if err := set(text); err != nil {
 				return err
 			}
+			s.given[r.name()] = true
 			switch {
 			case r.in == benchOnly && s.chooser == "":
 				s.chooser = r.typed()

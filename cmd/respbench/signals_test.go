@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -242,4 +244,41 @@ func TestSignalWhileReadingStdin(t *testing.T) {
 	}
 	p.Process.Signal(syscall.SIGINT)
 	p.end().check(t, want{130, `!.`, `!.`})
+}
+
+// The first signal ends the wait for somebody at the other end of a named pipe.
+func TestSignalWhileOpeningPipe(t *testing.T) {
+	t.Parallel()
+	s := useFake(t, "ok")
+	for _, args := range []string{"--json PIPE ping", "--hdr PIPE ping", "--dataset PIPE set k __field:f__"} {
+		pipe := t.TempDir() + "/pipe"
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Skipf("no named pipes here: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), hang)
+		defer cancel()
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(ctx, self)
+		cmd.Args = append([]string{ownName, "-e", "-p", s.port()}, strings.Fields(strings.Replace(args, "PIPE", pipe, 1))...)
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		said := bufio.NewReader(stderr)
+		if _, err := said.ReadString('\n'); err != nil { // of -e: the signals are caught by now
+			t.Fatal(err)
+		}
+		cmd.Process.Signal(syscall.SIGINT)
+		rest, _ := io.ReadAll(said)
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || string(rest) != "interrupted before anything was measured\n" {
+			t.Errorf("%s: exit code %d, stderr %q", args, code, rest)
+		}
+	}
 }
