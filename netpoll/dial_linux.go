@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -143,10 +144,23 @@ func bindSource(fd int, src netip.Addr, family int) error {
 	if f != family {
 		return familyError(src)
 	}
-	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
-		return os.NewSyscallError("setsockopt IP_BIND_ADDRESS_NO_PORT", err)
+	if err := leavePort(fd); err != nil {
+		return err
 	}
 	return sourceError(src, unix.Bind(fd, sa))
+}
+
+// leavePort lets connect choose the port: bind, which does not know the server, wants one that no connection has.
+func leavePort(fd int) error {
+	return os.NewSyscallError("setsockopt IP_BIND_ADDRESS_NO_PORT", unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1))
+}
+
+// portAtConnect is leavePort as a net.Dialer's Control.
+func portAtConnect(_, _ string, c syscall.RawConn) (err error) {
+	if failed := c.Control(func(fd uintptr) { err = leavePort(int(fd)) }); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // finishConnect is the first event of a connection.

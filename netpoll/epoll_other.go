@@ -5,6 +5,7 @@ package netpoll
 import (
 	"errors"
 	"net"
+	"syscall"
 )
 
 var engines = []string{"gnet"}
@@ -15,3 +16,6 @@ func newEpoll(Handler, Options) (Loop, error) {
 
 // NewServer is there on Linux only.
 func NewServer(Handler, *net.TCPListener, Options) (Loop, error) { return nil, errors.ErrUnsupported }
+
+// portAtConnect is there on Linux only: elsewhere a bound socket has its port from the bind on.
+func portAtConnect(_, _ string, _ syscall.RawConn) error { return nil }

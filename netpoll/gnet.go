@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,12 +87,16 @@ func (l *gnetLoop) Run() error {
 }
 
 func (l *gnetLoop) dropAnchor() error {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	network, addr := "tcp", "127.0.0.1:0"
+	if runtime.GOOS == "linux" {
+		network, addr = "unix", "" // a name of the kernel's choice, without a file: it takes no port from the load
+	}
+	ln, err := net.Listen(network, addr)
 	if err != nil {
 		return err
 	}
 	defer ln.Close()
-	near, err := net.Dial("tcp", ln.Addr().String())
+	near, err := net.Dial(network, ln.Addr().String())
 	if err != nil {
 		return err
 	}
@@ -177,7 +181,7 @@ func (l *gnetLoop) connect(c *gnetConn, d Dial) {
 			return
 		}
 		defer func() { <-l.dials }()
-		nc, err := dialEndpoint(l.ctx, d)
+		nc, err := Connect(l.ctx, d)
 		if err == nil {
 			// OnOpen says Opened: a write before it would be lost.
 			_, err = l.client.EnrollContext(nc, c)
@@ -186,43 +190,6 @@ func (l *gnetLoop) connect(c *gnetConn, d Dial) {
 			l.execute(func() { c.gone(err) })
 		}
 	}()
-}
-
-func dialEndpoint(ctx context.Context, d Dial) (net.Conn, error) {
-	var nd net.Dialer
-	if d.MPTCP {
-		nd.SetMultipathTCP(true)
-	}
-	if d.Endpoint.Path != "" {
-		return DialSocket(ctx, d.Endpoint.Path)
-	}
-	if d.Source.IsValid() {
-		nd.LocalAddr = &net.TCPAddr{IP: d.Source.AsSlice()}
-	}
-	err := errors.New("no address")
-	for _, a := range d.Endpoint.Addrs {
-		if d.Source.IsValid() && d.Source.Is4() != a.Addr().Unmap().Is4() {
-			err = familyError(d.Source)
-			continue
-		}
-		var nc net.Conn
-		if nc, err = nd.DialContext(ctx, "tcp", a.String()); err == nil {
-			return nc, nil
-		}
-	}
-	if sys := new(os.SyscallError); errors.As(err, &sys) && sys.Syscall == "bind" {
-		return nil, sourceError(d.Source, sys.Err)
-	}
-	return nil, plainCause(err)
-}
-
-// plainCause drops the addresses that net's errors carry: the handler names the endpoint itself.
-func plainCause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return op.Err
-	}
-	return err
 }
 
 // OnOpen is gnet's Opened.

@@ -417,7 +417,7 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	for host, addr := range map[string]string{"0": "0.0.0.0", "127.1": "127.0.0.1", "2130706433": "127.0.0.1", "0x7f.0.0.1": "127.0.0.1",
-		"10.0X102": "10.0.1.2", "010.1.258": "8.1.1.2", "1.2.3.04": "1.2.3.4"} {
+		"10.0X102": "10.0.1.2", "::ffff:1.2.3.4": "1.2.3.4", "010.1.258": "8.1.1.2", "1.2.3.04": "1.2.3.4"} {
 		e, err := Resolve(context.Background(), host, 1)
 		if err != nil || len(e.Addrs) != 1 || e.Addrs[0].Addr().String() != addr {
 			t.Errorf("%s: %+v, %v; want %s", host, e, err, addr)

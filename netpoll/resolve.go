@@ -30,7 +30,7 @@ func Resolve(ctx context.Context, host string, port int) (*Endpoint, error) {
 		ip, err = inetAton(host)
 	}
 	if err == nil {
-		e.Addrs = []netip.AddrPort{netip.AddrPortFrom(ip, uint16(port))}
+		e.Addrs = []netip.AddrPort{netip.AddrPortFrom(ip.Unmap(), uint16(port))}
 		return e, nil
 	}
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)

@@ -11,9 +11,9 @@ import (
 // fullQueuePause is how often a listener whose queue was full is tried again.
 const fullQueuePause = 2 * time.Millisecond
 
-// DialSocket connects to a socket file. Where TCP makes the caller wait while the listener's queue is full, a socket
+// dialSocket connects to a socket file. Where TCP makes the caller wait while the listener's queue is full, a socket
 // file fails at once (EAGAIN): so the wait is here, until ctx ends.
-func DialSocket(ctx context.Context, path string) (net.Conn, error) {
+func dialSocket(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
 	for {
 		conn, err := d.DialContext(ctx, "unix", path)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"respbench/netpoll"
@@ -47,7 +49,7 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 		dialCtx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	conn, err := dialAny(dialCtx, ep)
+	conn, err := s.dialAny(dialCtx, ep)
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil, timeoutError(ep, phaseDialing, limit)
 	}
@@ -77,18 +79,27 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 	return c, nil
 }
 
-// dialAny tries every address in turn.
-func dialAny(ctx context.Context, e *netpoll.Endpoint) (conn net.Conn, err error) {
-	if e.Path != "" {
-		return netpoll.DialSocket(ctx, e.Path)
+// portPause is how often a local port is looked for while none is free.
+const portPause = 100 * time.Millisecond
+
+// dialAny connects from the addresses of --source, as the load does, and while no local port is free waits for one.
+func (s *session) dialAny(ctx context.Context, ep *netpoll.Endpoint) (conn net.Conn, err error) {
+	sources := s.o.Target.sources()
+	if len(sources) == 0 {
+		sources = []netip.Addr{{}}
 	}
-	var d net.Dialer
-	for _, a := range e.Addrs {
-		if conn, err = d.DialContext(ctx, "tcp", a.String()); err == nil {
-			return conn, nil
+	for {
+		for _, src := range sources {
+			if conn, err = netpoll.Connect(ctx, netpoll.Dial{Endpoint: ep, Source: src}); !errors.Is(err, syscall.EADDRNOTAVAIL) {
+				return conn, err
+			}
+		}
+		select {
+		case <-time.After(portPause):
+		case <-ctx.Done():
+			return nil, err // the cause, rather than that the time is up
 		}
 	}
-	return nil, err
 }
 
 func (c *control) close() {

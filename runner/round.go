@@ -104,7 +104,7 @@ func (s *session) newRound(plan *workload.Plan) *round {
 func (t *Target) sources() (list []netip.Addr) {
 	for _, a := range t.Sources {
 		if ip, err := netip.ParseAddr(a); err == nil { // checked with the options
-			list = append(list, ip)
+			list = append(list, ip.Unmap())
 		}
 	}
 	return list
