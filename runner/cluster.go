@@ -10,6 +10,7 @@ import (
 
 	"respbench/netpoll"
 	"respbench/protocol"
+	"respbench/report"
 )
 
 // A cluster as the session knows it, shared by all loops: which nodes there are, and the newest map
@@ -97,7 +98,7 @@ func (s *session) fetchShards(ctx context.Context, ep *netpoll.Endpoint, from as
 			return nil, err
 		}
 		if isError(v) {
-			err = fmt.Errorf("Cluster node %s replied with error:\n%s", ep.Name, v.Str)
+			err = fmt.Errorf("Cluster node %s replied with error:\n%s", ep.Name, report.OneLine(v.Str))
 			continue
 		}
 		shards, parseErr := d.parse(v, from)

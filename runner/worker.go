@@ -255,16 +255,22 @@ func (w *worker) Closed(conn netpoll.Conn, err error) {
 			w.r.fail(w.dialError(c, err))
 		}
 	default:
-		w.r.fail(w.lost(c, err))
+		w.r.fail(w.lost(c, was, err))
 	}
 }
 
+// longIdle is how long a connection has had nothing to do, at least, when a time-out for idle clients may have closed it.
+const longIdle = 900 * time.Millisecond
+
 // lost words the end of a connection, with what may be its cause: the port's language, or an error reply before.
-func (w *worker) lost(c *client, err error) error {
+func (w *worker) lost(c *client, was phase, err error) error {
 	if isAlert(err) && c.answered == 0 {
 		return &tlsError{cause: err}
 	}
 	err = lostError(err)
+	if idle := time.Duration(netpoll.Now() - c.heardNs); was == phaseLoading && c.pending == 0 && idle >= longIdle {
+		err = fmt.Errorf("%w, after %.1f s without a request on that connection (a time-out for idle clients? fewer connections have less time to be idle)", err, idle.Seconds())
+	}
 	if node := w.nodeName(c); node != "" {
 		err = fmt.Errorf("%w (node %s)", err, node)
 	}

@@ -87,12 +87,14 @@ func (n *fakeNode) counts() (oks, asked int) {
 func takesAll(*fakeNode, []string, bool) string { return okReply }
 
 // slotsOf is CLUSTER SLOTS' reply with all slots at one node, in a dialect that knows nothing else.
-func slotsOf(host, port string) func(string) string {
+func slotsOf(host, port string) func(string) string { return slotsUpTo(16383, host, port) }
+
+func slotsUpTo(last int, host, port string) func(string) string {
 	return func(word string) string {
 		if word != "SLOTS" {
 			return clusterDisabled
 		}
-		return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$%d\r\n%s\r\n:%s\r\n$3\r\naaa\r\n", len(host), host, port)
+		return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:%d\r\n*3\r\n$%d\r\n%s\r\n:%s\r\n$3\r\naaa\r\n", last, len(host), host, port)
 	}
 }
 
@@ -112,6 +114,21 @@ func TestClusterMovedToUnknown(t *testing.T) {
 				t.Errorf("%d SETs at the new node, want 200", oks)
 			}
 		})
+	}
+}
+
+// A cluster of which a part is down is measured without that part, and not in silence.
+func TestClusterWithPartDown(t *testing.T) {
+	a := useFakeNode(t, takesAll)
+	for _, c := range []struct {
+		last int
+		say  string
+	}{
+		{10922, `^WARNING: 5461 of the cluster's 16384 slots have no node that is up; tests leave them out, and a command with a key there fails$`},
+		{16383, `!.`},
+	} {
+		a.knows(slotsUpTo(c.last, "", a.port()))
+		respbench(t, "-p", a.port(), "--cluster", "-n", "100", "-c", "4", "-q", "-t", "set").check(t, want{stdout: qRow, stderr: c.say})
 	}
 }
 

@@ -37,6 +37,7 @@ type fake struct {
 	config, hello string
 	greeting      string        // sent right after accept
 	hangUp        bool          // closes behind the greeting
+	idle          time.Duration // closes a connection that has said nothing for so long; 0 = never
 	refuseFor     time.Duration // answers refusal to load for so long after the start
 	refusal       string
 	needAuth      bool // answers -NOAUTH to everything before AUTH
@@ -110,6 +111,8 @@ func newFake(spec string) (fake, error) {
 		f.load = always(okReply + okReply)
 	case "byte":
 		f.load = each(oneByOne)
+	case "idle":
+		f.idle = time.Duration(number) * time.Millisecond
 	case "closeafter":
 		f.load = each(closeAfter(number, false))
 	case "rstafter":
@@ -359,6 +362,9 @@ func (s *fakeServer) serve(conn net.Conn) {
 	}
 	r := bufio.NewReaderSize(conn, 1<<16)
 	for {
+		if s.idle > 0 {
+			conn.SetReadDeadline(time.Now().Add(s.idle))
+		}
 		cmds, err := readBatch(r)
 		c.readAt = time.Now()
 		if err != nil || s.answer(c, cmds) != nil {
