@@ -43,31 +43,51 @@ func TestRateIsHeld(t *testing.T) {
 func TestRateBelowOne(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, always("+OK\r\n"))
-	start := time.Now()
-	res := measure(t, s.ln.Addr().String(), Load{Clients: 2, Threads: 2, Rate: Rate{0.01}, Duration: 700 * time.Millisecond, Requests: unlimited})
-	if took := time.Since(start); res.Requests != 1 || took < 600*time.Millisecond || took > 3*time.Second || res.Elapsed != 700*time.Millisecond {
-		t.Errorf("%d requests in %v, elapsed %v", res.Requests, took, res.Elapsed)
+	attempt(t, func() string {
+		start := time.Now()
+		res := measure(t, s.ln.Addr().String(), Load{Clients: 2, Threads: 2, Rate: Rate{0.01}, Duration: 700 * time.Millisecond, Requests: unlimited})
+		took := time.Since(start)
+		if res.Requests != 1 || took < 600*time.Millisecond || res.Elapsed != 700*time.Millisecond {
+			t.Errorf("%d requests in %v, elapsed %v", res.Requests, took, res.Elapsed)
+		}
+		return slow(took, 3*time.Second)
+	})
+	attempt(t, func() string {
+		start := time.Now()
+		if res := measure(t, s.ln.Addr().String(), Load{Clients: 2, Threads: 2, Rate: Rate{0.01}, Requests: 1}); res.Requests != 1 {
+			t.Errorf("-n 1: %d requests", res.Requests)
+		}
+		return slow(time.Since(start), 3*time.Second) // longer: the schedule went on behind the last request
+	})
+}
+
+// slow is a complaint for attempt, if something took longer than its limit.
+func slow(took, limit time.Duration) string {
+	if took <= limit {
+		return ""
 	}
-	start = time.Now()
-	res = measure(t, s.ln.Addr().String(), Load{Clients: 2, Threads: 2, Rate: Rate{0.01}, Requests: 1})
-	if took := time.Since(start); res.Requests != 1 || took > 3*time.Second {
-		t.Errorf("-n 1: %d requests in %v: the schedule went on behind the last request", res.Requests, took)
-	}
+	return fmt.Sprintf("took %v, more than %v", took, limit)
 }
 
 // C113: a rate that cannot be reached: the run ends in time, and says what was offered, achieved and left.
 func TestRateOutOfReach(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, func(*testConn, []string) string { time.Sleep(50 * time.Millisecond); return "+OK\r\n" })
-	start := time.Now()
-	res := measure(t, s.ln.Addr().String(), Load{Clients: 1, Rate: Rate{1000}, Duration: time.Second, Requests: unlimited})
-	p, took := res.Pacing, time.Since(start)
-	if took > 3*time.Second || math.Abs(p.Offered-1000) > 1 || p.Achieved > 21 || p.Achieved < 5 {
-		t.Errorf("offered %v, achieved %v in %v", p.Offered, p.Achieved, took)
-	}
-	if p.Due != 1000 || p.Unstarted != 1000-res.Requests || p.QueueMax < 900 || !hasNote(res, "were due but not begun") {
-		t.Errorf("%d requests, %+v, notes %q", res.Requests, p, res.Notes)
-	}
+	attempt(t, func() string {
+		start := time.Now()
+		res := measure(t, s.ln.Addr().String(), Load{Clients: 1, Rate: Rate{1000}, Duration: time.Second, Requests: unlimited})
+		p, took := res.Pacing, time.Since(start)
+		if math.Abs(p.Offered-1000) > 1 || p.Achieved > 21 {
+			t.Errorf("offered %v, achieved %v", p.Offered, p.Achieved)
+		}
+		if p.Due != 1000 || p.Unstarted != 1000-res.Requests || !hasNote(res, "were due but not begun") {
+			t.Errorf("%d requests, %+v, notes %q", res.Requests, p, res.Notes)
+		}
+		if p.Achieved < 5 || p.QueueMax < 900 {
+			return fmt.Sprintf("%+v", p)
+		}
+		return slow(took, 3*time.Second)
+	})
 }
 
 // What is queued and what is late are requests that there are: with -n 20 no more than 20 ever wait, however long the
@@ -153,11 +173,14 @@ func TestMoreConnectionsThanRequests(t *testing.T) {
 func TestDuration(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, func(*testConn, []string) string { time.Sleep(time.Millisecond); return "+OK\r\n" })
-	start := time.Now()
-	res := measure(t, s.ln.Addr().String(), Load{Clients: 4, Threads: 2, Pipeline: 3, Duration: 400 * time.Millisecond, Requests: unlimited})
-	if took := time.Since(start); res.Elapsed < 400*time.Millisecond || took > 3*time.Second || int(res.Requests) != s.count() {
-		t.Errorf("%v, elapsed %v, %d requests, %d at the server", took, res.Elapsed, res.Requests, s.count())
-	}
+	attempt(t, func() string {
+		before, start := s.count(), time.Now()
+		res := measure(t, s.ln.Addr().String(), Load{Clients: 4, Threads: 2, Pipeline: 3, Duration: 400 * time.Millisecond, Requests: unlimited})
+		if n := s.count() - before; res.Elapsed < 400*time.Millisecond || int(res.Requests) != n {
+			t.Errorf("elapsed %v, %d requests, %d at the server", res.Elapsed, res.Requests, n)
+		}
+		return slow(time.Since(start), 3*time.Second)
+	})
 }
 
 // A server that falls silent before the end of --duration: what it answered is a result all the same, and what it did not
