@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -23,17 +24,22 @@ func parseInfo(text string) infoFields {
 	return f
 }
 
-func (f infoFields) number(name string) (float64, bool) {
-	v, err := strconv.ParseFloat(f[name], 64)
-	return v, err == nil
+func (f infoFields) number(name string) (float64, bool) { return figure(f[name]) }
+
+// figure is a number of INFO. Servers that divide by zero write nan and inf there, which no result file can hold.
+func figure(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, false
+	}
+	return v, true
 }
 
 // part is a number inside a value such as "calls=5,usec=12".
 func (f infoFields) part(name, key string) (float64, bool) {
 	for field := range strings.SplitSeq(f[name], ",") {
 		if k, text, ok := strings.Cut(field, "="); ok && k == key {
-			v, err := strconv.ParseFloat(text, 64)
-			return v, err == nil
+			return figure(text)
 		}
 	}
 	return 0, false
@@ -52,14 +58,14 @@ func sumInfo(list []infoFields) infoFields {
 }
 
 func sumField(name, a, b string) string {
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
+	x, okX := figure(a)
+	y, okY := figure(b)
 	switch {
 	case a == "":
 		return b
-	case errX == nil && errY == nil && strings.HasSuffix(name, "_in_progress"):
+	case okX && okY && strings.HasSuffix(name, "_in_progress"):
 		return strconv.FormatFloat(max(x, y), 'f', -1, 64)
-	case errX == nil && errY == nil:
+	case okX && okY:
 		return strconv.FormatFloat(x+y, 'f', -1, 64)
 	case strings.HasPrefix(name, "cmdstat_"):
 		return sumParts(a, b)
@@ -75,7 +81,7 @@ func sumParts(a, b string) string {
 	var parts []string
 	for field := range strings.SplitSeq(a, ",") {
 		key, text, _ := strings.Cut(field, "=")
-		x, _ := strconv.ParseFloat(text, 64)
+		x, _ := figure(text)
 		y, _ := other.part("", key)
 		parts = append(parts, key+"="+strconv.FormatFloat(x+y, 'f', -1, 64))
 	}

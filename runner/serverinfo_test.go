@@ -49,6 +49,19 @@ func TestInfoDeltas(t *testing.T) {
 	}
 }
 
+// Figures that are none, as a server that divides by zero writes them, are left out: no result file can hold them.
+func TestInfoWithoutFigures(t *testing.T) {
+	before := parseInfo("total_commands_processed:1\r\nused_memory:5\r\nused_cpu_user:nan\r\ncmdstat_set:calls=nan,usec=1\r\n")
+	after := parseInfo("total_commands_processed:9\r\nused_memory:inf\r\nused_cpu_user:-nan\r\nused_cpu_sys:1e999\r\ncmdstat_set:calls=4,usec=-inf\r\n")
+	want := []report.Delta{{Name: commandsProcessed, Value: 8}, {Name: "cmdstat_set calls", Value: 4}}
+	if got := infoDeltas(before, after, 0, []string{"SET"}); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if sum := sumInfo([]infoFields{{"x": "nan"}, {"x": "2"}}); sum["x"] != "nan 2" {
+		t.Errorf("summed: %q", sum["x"])
+	}
+}
+
 func TestPersistenceEvents(t *testing.T) {
 	states := []persistence{
 		{}, {saving: true}, {saving: true}, {saves: 1}, {saves: 2}, {saves: 2, saving: true, rewriting: true}, {saves: 3, rewrites: 1},
