@@ -27,6 +27,7 @@ func (s *session) awaitServer(ctx context.Context) error {
 		case netpoll.Now() >= deadline:
 			return fmt.Errorf("%w (still so after %v, --wait)", err, s.o.Load.Wait)
 		}
+		s.io.Log.Debug().Str("answer", plainError(err)).Msg("the server is not ready")
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -144,6 +144,9 @@ func (s *session) prefill(ctx context.Context, spec workload.BenchOptions) (writ
 	}
 	if o.Prefill == PrefillAuto {
 		missing, err := s.probeKeys(ctx, spec)
+		if err == nil {
+			s.io.Log.Info().Int64("missing", missing).Int64("keyspace", o.Keyspace).Msg("keyspace probed")
+		}
 		if err != nil || missing == 0 {
 			return 0, missing == 0, err
 		}
@@ -157,9 +160,11 @@ func (s *session) prefill(ctx context.Context, spec workload.BenchOptions) (writ
 	}
 	r := s.unmeasured(plan)
 	r.conflicts = expectsConflicts(o.SetCmd)
+	r.logBegin(&s.io.Log, "prefill")
 	stop := s.watchLong(r, "prefill", plan.Requests)
 	res, err := r.run(ctx)
 	stop()
+	r.logEnd(&s.io.Log, "prefill", res, err)
 	if err != nil {
 		return 0, false, fmt.Errorf("prefill: %w", err)
 	}

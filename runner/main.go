@@ -165,6 +165,7 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("Could not connect to Redis at %w", err)
 	}
+	s.logServer()
 	if err := raiseFileLimit(&o.Load, s.ep.Name); err != nil {
 		return err
 	}

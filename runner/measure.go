@@ -15,9 +15,11 @@ func (s *session) watched(ctx context.Context, r *round) (*report.Result, error)
 		s.watch, s.watching = s.openWatch(ctx), true
 	}
 	watch := s.watch.watchRound(r)
+	r.logBegin(&s.io.Log, r.plan.Title)
 	stop := s.show(r)
 	res, err := r.run(ctx)
 	stop()
+	r.logEnd(&s.io.Log, r.plan.Title, res, err)
 	if res == nil {
 		if watch != nil {
 			watch.stop()

@@ -51,12 +51,14 @@ func (s *session) openWatch(ctx context.Context) *serverWatch {
 		c, err := s.openControlAt(ctx, ep)
 		if err != nil {
 			w.close()
+			s.io.Log.Debug().Str("server", ep.Name).Str("error", plainError(err)).Msg("the server is not watched")
 			return nil // the load will say it better
 		}
 		c.stop() // a signal ends the load; what the server says of it is still wanted
 		if c.limit == 0 || c.limit > watchLimit {
 			c.limit = watchLimit
 		}
+		c.heard = true // a server that ends the connection at INFO is refusing INFO: whether it wants TLS is the load's to say
 		n := &watchedNode{name: ep.Name, c: c}
 		n.process, n.local = localServer(c.conn)
 		w.nodes = append(w.nodes, n)
