@@ -73,11 +73,21 @@ func (w *worker) pace(now int64) {
 	}
 }
 
+// stepsAtOnce bounds the walk before a connection is served again, to more than one can take: a rate that no client can
+// make must not keep a loop from its connections.
+func (w *worker) stepsAtOnce() int { return max(256, 2*w.r.load.Pipeline) }
+
 // advance moves the due pacer to the clock, but not beyond what is left of -n.
 func (w *worker) advance(now int64) {
 	o := w.open
 	most := uint64(o.given.n) + (w.work.left()+w.r.unit-1)/w.r.unit
-	for !o.over && o.due.dueNs <= now {
+	for steps := w.stepsAtOnce(); !o.over && o.due.dueNs <= now; steps-- {
+		if steps == 0 {
+			if w.endNs > 0 && now >= w.endNs {
+				w.leapToEnd(now, most)
+			}
+			return
+		}
 		if uint64(o.due.n) >= most {
 			o.over = true
 			return
@@ -93,6 +103,17 @@ func (w *worker) advance(now int64) {
 		o.due.next()
 	}
 	o.over = o.over || o.due.done
+}
+
+// leapToEnd counts at once what the pacer has not walked through when the time is up.
+func (w *worker) leapToEnd(now int64, most uint64) {
+	o := w.open
+	rest := min(o.due.rest(w.endNs), int64(most)-o.due.n)
+	o.lag += rest * int64(w.r.unit)
+	o.maxLag = max(o.maxLag, now-o.due.dueNs)
+	o.due.n += rest
+	o.due.lastNs = w.endNs
+	o.over = true
 }
 
 // giveDue gives one connection its part of the queue: one unit while there are connections

@@ -90,6 +90,23 @@ func TestRateOutOfReach(t *testing.T) {
 	})
 }
 
+// A rate that the schedule cannot even be walked at: the run ends all the same, and what was offered is told.
+func TestRateBeyondTheClient(t *testing.T) {
+	t.Parallel()
+	for _, l := range []Load{{Clients: 3, Threads: 2}, {Clients: 1, Poisson: true}} {
+		s := startServer(t, always("+OK\r\n"))
+		l.Rate, l.Duration, l.Requests = Rate{1e9}, 200*time.Millisecond, unlimited
+		attempt(t, func() string {
+			start := time.Now()
+			p := measure(t, s.ln.Addr().String(), l).Pacing
+			if math.Abs(float64(p.Due)-2e8) > 1e5 || p.Unstarted < 1e8 || p.Lag < 1e8 {
+				t.Errorf("%+v: %+v", l, p)
+			}
+			return slow(time.Since(start), 3*time.Second)
+		})
+	}
+}
+
 // What is queued and what is late are requests that there are: with -n 20 no more than 20 ever wait, however long the
 // schedule would go on.
 func TestQueueIsWithinTheRequests(t *testing.T) {

@@ -146,7 +146,19 @@ func (p *pacer) compute() {
 		n += float64(p.loop)
 	}
 	due, ok := p.schedule.at(n * float64(p.unit))
-	p.dueNs, p.done = p.startNs+int64(due), !ok
+	p.dueNs, p.done = math.MaxInt64, !ok
+	if int64(due) < math.MaxInt64-p.startNs { // a rate of one in a thousand years has no later time
+		p.dueNs = p.startNs + int64(due)
+	}
+}
+
+// rest is how many units are due before endNs, from the one at p.dueNs on; of a Poisson process the expected number.
+func (p *pacer) rest(endNs int64) int64 {
+	units := p.schedule.offered(time.Duration(endNs-p.startNs)) / float64(p.unit)
+	if p.poisson {
+		return max(int64(math.Round(units/float64(p.loops)-p.sum)), 0)
+	}
+	return max(int64(math.Ceil((units-float64(p.loop))/float64(p.loops)))-p.n, 0)
 }
 
 // gap is an exponential draw of mean 1, a pure function of the seed, the loop and the unit.

@@ -143,6 +143,47 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// What is left of a schedule can be told without walking it: equal gaps exactly, Poisson's within chance.
+func TestRestOfASchedule(t *testing.T) {
+	ramp := schedule{{10, 10, time.Second}, {20, 900, 2 * time.Second}}
+	for _, s := range []schedule{steady(1000), steady(0.5), ramp} {
+		for _, unit := range []int{1, 4} {
+			for loop := range 3 {
+				for _, poisson := range []bool{false, true} {
+					const end = int64(2500 * time.Millisecond)
+					p := &pacer{schedule: s, loop: loop, loops: 3, unit: unit, poisson: poisson, seed: 3}
+					p.begin()
+					for range 7 {
+						if p.dueNs < end {
+							p.next()
+						}
+					}
+					told, walked := p.rest(end), int64(0)
+					for ; p.dueNs < end; p.next() {
+						walked++
+					}
+					off := 0.0
+					if poisson {
+						off = 4*math.Sqrt(float64(walked)) + 2
+					}
+					if math.Abs(float64(told-walked)) > off {
+						t.Errorf("%v, units of %d, loop %d, poisson %v: %d are left, said to be %d", s, unit, loop, poisson, walked, told)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The next request of a rate that is next to nothing is due at the end of all time, and not before its beginning.
+func TestRateNextToNothing(t *testing.T) {
+	p := &pacer{schedule: steady(1e-11), loops: 1, unit: 1, startNs: 5}
+	p.begin()
+	if p.next(); p.dueNs != math.MaxInt64 {
+		t.Errorf("due at %d", p.dueNs)
+	}
+}
+
 // Every loop's share of -n equal gaps has the requests whose turn is the loop's: none twice, none missing.
 func TestPacedShares(t *testing.T) {
 	for _, requests := range []uint64{0, 1, 2, 3, 10, 1000, 1001} {
