@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bufio"
 	"encoding/base64"
 	"encoding/csv"
 	"errors"
@@ -26,9 +27,16 @@ type datasetColumn struct {
 // base64Suffix behind a field's name asks for the decoded content.
 const base64Suffix = ":base64"
 
+// byteOrderMark is what spreadsheets begin a file of UTF-8 with.
+const byteOrderMark = "\uFEFF"
+
 // ReadDataset reads a header line and at most maxRows rows (0 = all). comma separates the fields.
 func ReadDataset(r io.Reader, comma rune, maxRows int64) (*Dataset, error) {
-	in := csv.NewReader(r)
+	text := bufio.NewReader(r)
+	if start, _ := text.Peek(len(byteOrderMark)); string(start) == byteOrderMark { // no match: csv meets the error
+		_, _ = text.Discard(len(byteOrderMark))
+	}
+	in := csv.NewReader(text)
 	in.Comma, in.LazyQuotes, in.FieldsPerRecord = comma, true, -1
 	header, err := in.Read()
 	if err != nil {

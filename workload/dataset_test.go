@@ -49,6 +49,17 @@ func TestDatasetTSVAndMaxRows(t *testing.T) {
 	}
 }
 
+// A spreadsheet's byte order mark is no part of the first name, quoted or not.
+func TestDatasetByteOrderMark(t *testing.T) {
+	for _, header := range []string{"a,b", "\"a\",b"} {
+		o := TestOptions{Dataset: mustDataset(t, byteOrderMark+header+"\r\nx,y\r\n", ',', 0)}
+		p := mustCommand(t, o, "set", "__field:a__", "__field:b__")
+		if got := parseCommands(t, wholeStream(t, p, 1<<16, 1))[0]; strings.Join(got, " ") != "set x y" {
+			t.Errorf("header %q: request %q", header, got)
+		}
+	}
+}
+
 func TestDatasetErrors(t *testing.T) {
 	for text, want := range map[string]string{"": "no header", "a,b\n": "no rows"} {
 		if _, err := ReadDataset(strings.NewReader(text), ',', 0); err == nil || !strings.Contains(err.Error(), want) {
