@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -195,7 +196,9 @@ func (s *settings) warnIgnored() {
 	o := &s.opts
 	c := &o.Classic
 	classic := o.Mode == runner.Classic
-	if !classic {
+	if classic {
+		s.warnPlaceholders()
+	} else {
 		s.warnIgnoredInBench()
 	}
 	for _, i := range []struct {
@@ -214,6 +217,30 @@ func (s *settings) warnIgnored() {
 	} {
 		if i.ignored {
 			s.warn("Option %s is ignored without %s.", i.name, i.beside)
+		}
+	}
+}
+
+// placeholder is what an option replaces in a command; the longest name of a field is the user's.
+var placeholder = regexp.MustCompile(`__(?:rand_int|rand_[1-9](?:st|nd|rd|th)|field:[^ ]+?)__`)
+
+// warnPlaceholders names the first placeholder that goes to the server as it stands, so that all requests have one key. The
+// peers say nothing of it.
+func (s *settings) warnPlaceholders() {
+	c := &s.opts.Classic
+	if s.program.dropIn {
+		return
+	}
+	for _, word := range c.Command {
+		for _, name := range placeholder.FindAllString(word, -1) {
+			switch field := strings.HasPrefix(name, "__field:"); {
+			case field && c.Dataset == "":
+				s.warn("%s is sent as it stands without --dataset.", quoted(name))
+				return
+			case !field && !c.Random:
+				s.warn("%s is sent as it stands without -r.", quoted(name))
+				return
+			}
 		}
 	}
 }

@@ -272,6 +272,9 @@ func TestWarnings(t *testing.T) {
 		{"--mix 1:PING --set-ratio 10", "WARNING: Option --set-ratio is ignored with --mix, which has weights of its own.\n"},
 		{"--mix 1:PING --set-cmd RSET --get-cmd RGET", "WARNING: Option --set-cmd is ignored with --mix.\nWARNING: Option --get-cmd is ignored with --mix.\n"},
 		{"--mode set --verify-get", "WARNING: Option --verify-get is ignored with --mode set, which reads nothing.\n"},
+		{"set k:__rand_int__ v", "WARNING: \"__rand_int__\" is sent as it stands without -r.\n"},
+		{"set k __field:a__", "WARNING: \"__field:a__\" is sent as it stands without --dataset.\n"},
+		{"-r 5 set __rand_1st____rand_int__ v", ""}, {"--dataset d -r 5 set __rand_1st__ __field:a__", ""}, {"set __rand_0th__ __rand__", ""},
 		{"--set-ratio 10", ""}, {"--mode set --set-cmd RSET --get-cmd RGET", ""}, {"--mix 1:PING --verify-get", ""},
 		{"-q --server-info --json x", ""}, {"--server-info", ""}, {"--rps 100:1s -n 100", ""}, {"--rps 100:3s --duration 1", ""},
 		{"-q", ""}, {"--rps 100 --arrival poisson", ""}, {"--rps 100:1s --arrival poisson", ""},
@@ -314,6 +317,9 @@ func TestDropInNames(t *testing.T) {
 		}
 		if p := parseAs(t, name, "", "--help"); !strings.HasPrefix(p.stdout, "Usage: "+base+" ") || strings.Contains(p.stdout, "respbench") {
 			t.Errorf("%s --help: %.200q", name, p.stdout)
+		}
+		if p := parseAs(t, name, "", "set", "__rand_int__", "v"); p.stderr != "" {
+			t.Errorf("%s has a line that it would not print: %q", name, p.stderr)
 		}
 		p := parseAs(t, name, "", "serve", "--port", "1")
 		if want := []string{"serve", "--port", "1"}; !reflect.DeepEqual(p.opts.Classic.Command, want) || p.opts.Output.Additions {
