@@ -69,14 +69,18 @@ func plainError(err error) string {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return "Connection timed out"
 	}
+	text := err.Error()
 	var op *net.OpError
 	if errors.As(err, &op) {
 		if isAlert(err) {
 			return "TLS alert from the server: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
 		}
-		return sentence(op.Err.Error())
+		text = sentence(op.Err.Error())
 	}
-	return err.Error()
+	if rest, secure := strings.CutPrefix(sentence(text), "Tls: "); secure {
+		return "TLS: " + rest
+	}
+	return text
 }
 
 func sentence(s string) string {

@@ -167,13 +167,15 @@ func tlsReason(err error) string {
 		}
 		return text
 	case errors.As(err, &record):
-		return "the server answered, but not with TLS"
+		return fmt.Sprintf("the server answered, but not with TLS: it began with %q", record.RecordHeader[:])
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return "no answer within the time of --connect-timeout: a port without TLS says nothing"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the server closed the connection"
 	case isAlert(err) && strings.HasSuffix(err.Error(), "certificate required"):
 		return plainError(err) + " (--cert and --key name the client's)"
+	case isAlert(err) && strings.HasSuffix(err.Error(), "handshake failure"): // with TLS 1.2 it says no more
+		return plainError(err) + " (no cipher suite in common, see --tls-ciphers, or it wants a certificate: --cert and --key)"
 	}
 	return plainError(err)
 }

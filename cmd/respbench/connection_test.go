@@ -26,8 +26,16 @@ func TestConnectionsThatFail(t *testing.T) {
 		{"no such source address", "ok", "--source 192.0.2.1 -c 2 -n 4 -t set", bad(`source address 192\.0\.2\.1 is none of this machine's$`)},
 		{"a source address of the other family", "ok", "--source ::1 -c 2 -n 4 -t set", bad(`: source address ::1 does not fit the server's address family$`)},
 		{"never answers", "silent", "--timeout 300ms -c 2 -n 4 -t set", bad(`^Error: .*(imed out|imeout)`)},
+		{"a TLS hello is answered in plain", "denied", "--tls -c 1 -n 4 -t set", bad(`^Could not negotiate a TLS connection: the server answered, but not with TLS: it began with "-DENI"$`)},
 		{"C45 TLS to a plain port", "silent", "--tls --connect-timeout 300ms -c 1 -n 4 -t set", bad(`(?i)tls|timed out`)},
 	})
+}
+
+// A proxy closes the connection at a command that it does not know. That is no sign of TLS, since the load is answered.
+func TestProxyWithoutInfo(t *testing.T) {
+	s := useFake(t, "proxy")
+	respbench(t, "-p", s.port(), "-c", "2", "-n", "20", "-t", "set").
+		check(t, want{0, `^  note: no INFO from 127\.0\.0\.1:\d+: Error: Server closed the connection$`, `\AWARNING: Could not fetch server CONFIG\n\z`})
 }
 
 // C18: refused is told at once. C20 is in the tables of options_test.go.

@@ -35,6 +35,7 @@ const silence = "(nothing)"
 // fake is how one fake server behaves. Empty fields mean the ordinary answer.
 type fake struct {
 	config, hello string
+	noInfo        bool          // closes the connection at INFO, as proxies do
 	greeting      string        // sent right after accept
 	hangUp        bool          // closes behind the greeting
 	idle          time.Duration // closes a connection that has said nothing for so long; 0 = never
@@ -166,6 +167,8 @@ func newFake(spec string) (fake, error) {
 		f.config = "*0\r\n"
 	case "cfgclose":
 		f.config = ""
+	case "proxy": // a command that it does not know ends the connection
+		f.config, f.noInfo = "", true
 	case "cfgsilent":
 		f.config = silence
 	case "cfgendless":
@@ -456,6 +459,9 @@ func (s *fakeServer) answerSetup(c *fakeConn, cmd []string) error {
 	case "HELLO":
 		return c.send(s.hello)
 	case "INFO":
+		if s.noInfo {
+			return io.EOF
+		}
 		return c.send("$0\r\n\r\n")
 	case "AUTH":
 		if s.mute {
