@@ -242,6 +242,7 @@ func (w *sweep) finish(ctx context.Context, out IO, err error) error {
 	}
 	w.res.Interrupted = err != nil || ctx.Err() != nil
 	w.noteLimit()
+	w.noteUneven()
 	failed := w.noteErrors()
 	steps := []func() error{func() error { return report.SweepTable(out.Stdout, w.res) }}
 	for _, f := range w.files {
@@ -287,6 +288,17 @@ func (w *sweep) noteLimit() {
 	for _, p := range w.res.Points {
 		if p.Result.Verdict != nil && p.Result.Verdict.Word == clientBound {
 			w.res.Notes = append(w.res.Notes, fmt.Sprintf("at %s %.6g the client was the limit, not the server", w.so.Variable, p.Load))
+			return
+		}
+	}
+}
+
+// noteUneven says when a load failed the objective below one that holds it, which a server alone seldom does.
+func (w *sweep) noteUneven() {
+	for _, p := range w.res.Points {
+		if p.Holds != nil && !*p.Holds && p.Load < w.res.Max {
+			w.res.Notes = append(w.res.Notes, fmt.Sprintf("%s %.6g failed although %.6g holds: something else ran meanwhile, or the windows are too short (--duration)",
+				w.so.Variable, p.Load, w.res.Max))
 			return
 		}
 	}

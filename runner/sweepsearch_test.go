@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"respbench/report"
@@ -70,6 +71,28 @@ func TestSearchStartsFromWhatIsKnown(t *testing.T) {
 		}}
 	if best, err := s.run(); err != nil || best < 470 || best > 500 || slices.Min(tried) < 400 {
 		t.Errorf("%v after %v, %v", best, tried, err)
+	}
+}
+
+// A load that fails below one that holds was not the server's doing alone: the result says so, once.
+func TestUnevenSweepIsNoted(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		points []report.SweepPoint
+		max    float64
+		note   string
+	}{
+		{[]report.SweepPoint{{Load: 100, Holds: &no}, {Load: 200, Holds: &no}, {Load: 400, Holds: &yes}, {Load: 800, Holds: &no}}, 400, "rate 100 failed although 400 holds: "},
+		{[]report.SweepPoint{{Load: 100, Holds: &yes}, {Load: 800, Holds: &no}}, 100, ""},
+		{[]report.SweepPoint{{Load: 100, Holds: &no}}, 0, ""},
+		{[]report.SweepPoint{{Load: 100}, {Load: 200}}, 0, ""},
+	} {
+		w := &sweep{so: SweepOptions{Variable: "rate"}, res: &report.SweepResult{Points: c.points, Max: c.max}}
+		w.noteUneven()
+		got := strings.Join(w.res.Notes, "; ")
+		if !strings.HasPrefix(got, c.note) || c.note == "" && got != "" || len(w.res.Notes) > 1 {
+			t.Errorf("%v: %q, want %q", c.points, got, c.note)
+		}
 	}
 }
 

@@ -93,7 +93,11 @@ func (f *facts) serverShare() float64 {
 func judge(f facts) *report.Verdict {
 	v := &report.Verdict{Word: cannotTell}
 	if f.elapsed < shortest {
-		v.Reasons = []string{fmt.Sprintf("the round lasted only %s", f.elapsed.Round(time.Millisecond))}
+		unit := time.Millisecond
+		if f.elapsed < 10*unit {
+			unit = time.Microsecond
+		}
+		v.Reasons = []string{fmt.Sprintf("the round lasted only %s", f.elapsed.Round(unit))}
 		return v
 	}
 	v.Reasons = append(v.Reasons, f.clientReason())

@@ -63,6 +63,7 @@ func TestJudge(t *testing.T) {
 		{"a loop that polls busily tells nothing", func(f *facts) { f.loops[0] = loopCPU(1, 0); f.spins = true }, latencyBound, "raise -c", "polling busily"},
 		{"the engine does not tell", func(f *facts) { f.loops[0] = report.LoopCPU{}; f.client = 950 * time.Millisecond }, clientBound, "try", "client 95%"},
 		{"too short", func(f *facts) { f.elapsed = 20 * time.Millisecond }, cannotTell, "", "lasted only 20ms"},
+		{"far too short", func(f *facts) { f.elapsed = 236400 * time.Nanosecond }, cannotTell, "", "lasted only 236µs"},
 		{"paced", func(f *facts) { f.pacing = &report.Pacing{Offered: 1000, Achieved: 995, Due: 1000} }, pacedWord, "", "achieved 995.00 of 1000.00"},
 		{"paced, the client late", func(f *facts) { f.pacing = &report.Pacing{Offered: 1000, Achieved: 1000, Due: 1000, Lag: 50} }, pacedWord, "processor was not free", "5.00%"},
 		{"paced beyond the server", func(f *facts) {
