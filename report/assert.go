@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -109,8 +110,13 @@ func ParseAssertion(text string) (*Assertion, error) {
 	default:
 		return nil, p.fail(at, "want one of < <= > >= == != here")
 	}
+	p.space()
+	valueAt := p.at
 	if a.value, err = p.value(a.unit); err != nil {
 		return nil, err
+	}
+	if a.left.unit == shareUnit && a.right.of == nil && a.value > 1 {
+		return nil, p.fail(valueAt, "%s is a share from 0 to 1; in percent it has a %% sign", a.left.name)
 	}
 	return a, nil
 }
@@ -151,6 +157,9 @@ func (p *assertParser) value(u unit) (float64, error) {
 	if p.space(); p.at < len(p.in) {
 		return 0, p.fail(p.at, "nothing may follow the value")
 	}
+	if word == "%" { // exact, where v times 0.01 is not
+		return v / 100, nil
+	}
 	return v * scale, nil
 }
 
@@ -161,7 +170,7 @@ var unitNames = map[unit]string{
 var unitScales = map[unit]map[string]float64{
 	timeUnit:  {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9},
 	countUnit: {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9},
-	shareUnit: {"": 1, "%": 0.01},
+	shareUnit: {"": 1, "%": 0},
 }
 
 // MetricNames lists what an assertion may name.
@@ -274,7 +283,7 @@ func (a *Assertion) Check(r *Result) Outcome {
 	if !ok {
 		return o
 	}
-	o.Value = formatUnit(v, a.unit)
+	o.Value = formatUnit(v, a.value, a.unit)
 	switch a.op {
 	case "<":
 		o.OK = v < a.value
@@ -292,17 +301,28 @@ func (a *Assertion) Check(r *Result) Outcome {
 	return o
 }
 
-func formatUnit(v float64, u unit) string {
+// formatUnit is a figure with so many decimals that it stands on the same side of the limit as it does in full.
+func formatUnit(v, limit float64, u unit) string {
 	switch u {
 	case timeUnit:
-		return fmt.Sprintf("%.3fms", v/1e6)
+		return besides(v/1e6, limit/1e6, 3) + "ms"
 	case shareUnit:
-		return fmt.Sprintf("%.4f", v)
+		return besides(v, limit, 4)
 	}
 	if v == math.Trunc(v) {
 		return fmt.Sprintf("%.0f", v)
 	}
-	return fmt.Sprintf("%.2f", v)
+	return besides(v, limit, 2)
+}
+
+func besides(v, limit float64, decimals int) string {
+	const most = 12 // what is nearer than that is told by no report
+	for ; ; decimals++ {
+		text := strconv.FormatFloat(v, 'f', decimals, 64)
+		if p, err := strconv.ParseFloat(text, 64); err != nil || decimals == most || cmp.Compare(p, limit) == cmp.Compare(v, limit) {
+			return text
+		}
+	}
 }
 
 // CheckAll holds every assertion against every result and reports whether all of them hold.

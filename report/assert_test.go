@@ -14,6 +14,8 @@ func TestAssertionsHold(t *testing.T) {
 	open := classicResult()
 	open.Response = histogramOf(int64(2 * time.Second))
 	open.Pacing = &Pacing{Offered: 1000, Achieved: 985}
+	near := &Result{Pacing: &Pacing{Offered: 1000, Achieved: 984.96}}
+	share := &Result{Hits: 57, Misses: 43}
 	for _, c := range []struct {
 		text  string
 		r     *Result
@@ -35,6 +37,12 @@ func TestAssertionsHold(t *testing.T) {
 		{"requests==20000", r, true, "20000"},
 		{"hit_ratio>=0.99", r, true, "0.9900"},
 		{"hit_ratio>99%", r, false, "0.9900"},
+		{"hit_ratio>=57%", share, true, "0.5700"},
+		{"hit_ratio<=0.56", share, false, "0.5700"},
+		{"p99<1.5852ms", r, true, "1.585ms"},
+		{"max<=1.59999996ms", r, true, "1.5999ms"}, // not 1.600, which would not be below
+		{"achieved/offered>=0.985", near, false, "0.98496"},
+		{"achieved/offered>=150%", open, false, "0.9850"}, // a quotient may be above 1
 		{"misses/requests<1%", r, true, "0.0001"},
 		{"elapsed<1s", r, true, "282.000ms"},
 		{"achieved/offered>=0.99", open, false, "0.9850"},
@@ -82,6 +90,8 @@ func TestAssertionSyntaxErrorsNameTheColumn(t *testing.T) {
 		"hits/<1":         "column 6: want a metric",
 		"hits//qps<1":     "column 6: want a metric after /",
 		"错误<1":            `column 1: unknown metric "错误"`,
+		"hit_ratio>= 99":  "column 13: hit_ratio is a share from 0 to 1; in percent it has a % sign",
+		"error_ratio<1.5": "column 13: error_ratio is a share from 0 to 1",
 		"qps>1.2.3":       "column 5: want a number here",
 	} {
 		_, err := ParseAssertion(text)

@@ -91,6 +91,8 @@ func Compare(nameA, nameB string, a, b []*Result) *Comparison {
 			continue
 		}
 		c.settings(test, ra[0], rb[0])
+		c.errors(test, nameA, ra)
+		c.errors(test, nameB, rb)
 		for _, m := range compareMetrics {
 			va, vb := values(ra, m.of), values(rb, m.of)
 			if len(va) == len(ra) && len(vb) == len(rb) {
@@ -135,11 +137,31 @@ func (c *Comparison) settings(test string, a, b *Result) {
 		{"clients", a.Clients, b.Clients}, {"threads", a.Threads, b.Threads}, {"pipeline", a.Pipeline, b.Pipeline},
 		{"payload", a.PayloadSize, b.PayloadSize}, {"value size", a.ValueSize, b.ValueSize}, {"keyspace", a.Keyspace, b.Keyspace},
 		{"kernel", a.Env.Kernel, b.Env.Kernel}, {"CPU", a.Env.CPU, b.Env.CPU}, {"engine", a.Env.Engine, b.Env.Engine},
-		{"server version", a.Server.Version, b.Server.Version},
+		{"server version", a.Server.Version, b.Server.Version}, {"load", loadOf(a), loadOf(b)},
 	} {
 		if s.a != s.b {
 			c.warn("%s: %s is %v in %s and %v in %s", test, s.name, s.a, c.NameA, s.b, c.NameB)
 		}
+	}
+}
+
+// loadOf is what decides when requests are sent, and with it which latency is compared.
+func loadOf(r *Result) string {
+	if r.Pacing == nil {
+		return "a closed loop (service times)"
+	}
+	return r.Pacing.Arrival + " arrivals at " + r.Pacing.Schedule + " (response times)"
+}
+
+// errors warns of runs with error replies, which are sooner made than answers.
+func (c *Comparison) errors(test, name string, runs []*Result) {
+	var failed, requests int64
+	for _, r := range runs {
+		failed += r.ErrorTotal
+		requests += r.Requests
+	}
+	if failed > 0 {
+		c.warn("%s: %d of the %d replies of %s are errors", test, failed, requests, name)
 	}
 }
 

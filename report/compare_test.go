@@ -112,6 +112,26 @@ func TestCompareTable(t *testing.T) {
 	}
 }
 
+// What makes a comparison unfair is told beside it.
+func TestCompareWarns(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	a, b := runsAt(r, 4, 100, 0.01), runsAt(r, 4, 100, 0.01)
+	for i := range b {
+		b[i].ErrorTotal, b[i].Response = int64(i), b[i].Latency
+		b[i].Pacing = &Pacing{Arrival: "fixed", Schedule: "100"}
+	}
+	got := strings.Join(Compare("A", "B", a, b).Warnings, "\n")
+	for _, want := range []string{"SET: 6 of the 4000000 replies of B are errors",
+		"SET: load is a closed loop (service times) in A and fixed arrivals at 100 (response times) in B"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no warning %q in:\n%s", want, got)
+		}
+	}
+	if clean := Compare("A", "B", a, a).Warnings; strings.Contains(strings.Join(clean, "\n"), "SET: ") {
+		t.Errorf("warnings of equal runs: %q", clean)
+	}
+}
+
 func TestCompareOfFewRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := Compare("A", "B", runsAt(r, 1, 100, 0), runsAt(r, 1, 200, 0))

@@ -144,7 +144,7 @@ func (h *Histogram) Mean() float64 {
 
 // StdDev is the standard deviation over all samples in ns, from the value that stands for each bucket.
 func (h *Histogram) StdDev() float64 {
-	if h.total == 0 {
+	if h.total == 0 || h.min == h.max { // equal samples, which their bucket's middle is not
 		return 0
 	}
 	mean, squares := h.Mean(), 0.0

@@ -76,7 +76,7 @@ func TestHistogramSums(t *testing.T) {
 	if h.Sum() != sum || h.Count() != 5000 || h.Mean() != float64(sum)/5000 {
 		t.Errorf("sum %d count %d mean %v, want %d, 5000, %v", h.Sum(), h.Count(), h.Mean(), sum, float64(sum)/5000)
 	}
-	if d := histogramOf(10, 10, 10).StdDev(); d != 0 {
+	if d := histogramOf(1_234_567, 1_234_567).StdDev(); d != 0 {
 		t.Errorf("equal values have a deviation of %v", d)
 	}
 	if d := histogramOf(100, 200, 300, 400).StdDev(); math.Abs(d-111.8034) > 0.001 {
