@@ -2,7 +2,7 @@ package kvstore
 
 import "bytes"
 
-// cmd_hash.go: two kinds share the names HSET, HGET and HDEL. With key and value only they are the customer's hash table, one
+// cmd_hash.go: two kinds share the names HSET, HGET and HDEL. With key and value only they are a hash table of its own, one
 // value a key; with a field they are Redis's hash. A name is of one kind at a time, the other kind's commands on it answer
 // WRONGTYPE.
 
@@ -67,7 +67,7 @@ func (h *hash) remove(name []byte) bool {
 	return true
 }
 
-// isHash reports whether a plain key is a hash. While there are none, as in all of the customer's uses, it costs nothing.
+// isHash reports whether a plain key is a hash. While there are none, as where bench.c alone is the client, it costs nothing.
 func (s *Server) isHash(key []byte) bool {
 	if s.store.objects.hashes == 0 {
 		return false

@@ -7,8 +7,8 @@ import (
 	"respbench/protocol"
 )
 
-// cmd_tree.go: the R… commands, the ordered engine. RSET on a key that is there is an error, as in the customer's server; RMOD
-// changes a key that is there.
+// cmd_tree.go: the R… commands, the ordered engine. RSET on a key that is there is an error, as in the server
+// that bench.c was written for; RMOD changes a key that is there.
 
 var treeCommands = []command{
 	{"rset", 3, write, (*Server).rset, 0},

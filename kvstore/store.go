@@ -2,8 +2,8 @@ package kvstore
 
 import "hash/maphash"
 
-// store.go holds what the server stores: the keys of the three engines, which are separate name spaces as in the customer's
-// server, and the objects that a plain key may stand for.
+// store.go holds what the server stores: the keys of the three engines, which are separate name spaces as in the
+// server that bench.c was written for, and the objects that a plain key may stand for.
 
 type store struct {
 	mem     memory

@@ -50,7 +50,7 @@ func BenchText(w io.Writer, r *Result) error {
 		b = fmt.Appendf(b, "prefilled=%d keys before the measured part\n", r.Prefilled)
 	}
 	b = appendCounts(b, r)
-	b = fmt.Appendf(b, "%s\n", customerLine(r))
+	b = fmt.Appendf(b, "%s\n", benchLine(r))
 	b = append(b, latencyLine("latency(ms)", r.latency())...)
 	b = appendResources(b, r)
 	b = append(b, opsTable(r)...)
@@ -78,8 +78,8 @@ func appendCounts(b []byte, r *Result) []byte {
 	return append(b, '\n')
 }
 
-// customerLine is bench.c's result line.
-func customerLine(r *Result) string {
+// benchLine is bench.c's result line.
+func benchLine(r *Result) string {
 	return fmt.Sprintf("elapsed(s)=%.2f QPS=%.2f avg(us/op)=%.2f", r.Elapsed.Seconds(), r.QPS(), r.MicrosPerOp())
 }
 
@@ -214,7 +214,7 @@ func readAdvice(r *Result) string {
 func BenchQuietLine(w io.Writer, r *Result) error {
 	h := r.latency()
 	_, err := fmt.Fprintf(w, "%s: %s p50(ms)=%.3f p99(ms)=%.3f errors=%d conflicts=%d misses=%d mismatches=%d%s\n",
-		benchTitle(r), customerLine(r), millis(h.Percentile(50)), millis(h.Percentile(99)),
+		benchTitle(r), benchLine(r), millis(h.Percentile(50)), millis(h.Percentile(99)),
 		r.ErrorTotal, r.Conflicts, r.Misses, r.Mismatches, mark(r))
 	return err
 }

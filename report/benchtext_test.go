@@ -20,10 +20,10 @@ func TestBenchQuietLine(t *testing.T) {
 	}
 }
 
-// The customer's own line: a million requests in 5.67 s.
-func TestCustomerLine(t *testing.T) {
+// bench.c's line of a million requests in 5.67 s.
+func TestBenchLine(t *testing.T) {
 	r := &Result{Requests: 1_000_000, Elapsed: 5662684 * time.Microsecond}
-	if got, want := customerLine(r), "elapsed(s)=5.66 QPS=176594.70 avg(us/op)=5.66"; got != want {
+	if got, want := benchLine(r), "elapsed(s)=5.66 QPS=176594.70 avg(us/op)=5.66"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

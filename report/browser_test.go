@@ -33,7 +33,7 @@ func TestReportInChromium(t *testing.T) {
 	if err != nil {
 		t.Skip("chromium is not installed")
 	}
-	page := suiteOutput(t, SuiteHTML, customersSuite(t), ReportOptions{})
+	page := suiteOutput(t, SuiteHTML, scriptSuite(t), ReportOptions{})
 	var mu sync.Mutex
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,8 +9,8 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// Statistics over the rounds of one cell of a suite. Mean, trimmed mean and overhead are defined as the
-// customer's reports define them, so that old and new reports can be laid side by side; the spread, the
+// Statistics over the rounds of one cell of a suite. Mean, trimmed mean and overhead are defined as in
+// the reports of run_bench.hash.sh, so that old and new reports can be laid side by side; the spread, the
 // confidence interval and the warnings beside them say how far each mean can be trusted.
 
 // Thresholds of the warnings.
@@ -106,7 +106,7 @@ func outliers(values []float64, med float64) []int {
 	return far
 }
 
-// Trimmed is the customer's trimmed mean: the one round whose QPS is farthest from the median QPS is
+// Trimmed is the trimmed mean of those reports: the one round whose QPS is farthest from the median QPS is
 // dropped (the later one on a tie), the rest is averaged. Below TrimFrom rounds nothing is dropped.
 type Trimmed struct {
 	Dropped     int // index of the dropped round; -1: not trimmed

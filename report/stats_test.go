@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// readGolden reads one of the customer's tables as maps from column to cell.
+// readGolden reads one of the tables made by hand from run_bench.hash.sh as maps from column to cell.
 func readGolden(t *testing.T, name string) []map[string]string {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name))
@@ -45,7 +45,7 @@ func number(t *testing.T, s string) float64 {
 }
 
 // roundFigures are the rounds of a row: QPS as given, and us/op and elapsed time of a million requests as
-// the customer's program prints them.
+// bench.c prints them.
 func roundFigures(t *testing.T, row map[string]string) (qps, us, elapsed []float64) {
 	t.Helper()
 	for _, f := range strings.Fields(row["round_qps"]) {
@@ -59,13 +59,13 @@ func roundFigures(t *testing.T, row map[string]string) (qps, us, elapsed []float
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	// The customer's figures have two decimals; half of the last one may be lost twice.
+	// The tables' figures have two decimals; half of the last one may be lost twice.
 	if math.Abs(got-want) > 0.01+1e-9 {
-		t.Errorf("%s = %.4f, the customer has %.2f", what, got, want)
+		t.Errorf("%s = %.4f, the table has %.2f", what, got, want)
 	}
 }
 
-func TestCustomersMeans(t *testing.T) {
+func TestMeansAsInTheTables(t *testing.T) {
 	rows := readGolden(t, "hash_bench_rounds.csv")
 	if len(rows) != 58 {
 		t.Fatalf("%d rows, want 58", len(rows))
@@ -79,7 +79,7 @@ func TestCustomersMeans(t *testing.T) {
 	}
 }
 
-func TestCustomersTrimmedMeansAndOverhead(t *testing.T) {
+func TestTrimmedMeansAndOverheadAsInTheTables(t *testing.T) {
 	rows := readGolden(t, "bigkey_trimmed.csv")
 	if len(rows) != 12 {
 		t.Fatalf("%d rows, want 12", len(rows))
@@ -96,7 +96,7 @@ func TestCustomersTrimmedMeansAndOverhead(t *testing.T) {
 		near(t, key+" trimmed us/op", got.MicrosPerOp, number(t, r["trimmed_mean_us_per_op"]))
 		near(t, key+" dropped QPS", got.DroppedQPS, number(t, r["dropped_qps"]))
 		if fmt.Sprint(got.Dropped+1) != r["dropped_round"] {
-			t.Errorf("%s: round %d dropped, the customer dropped %s", key, got.Dropped+1, r["dropped_round"])
+			t.Errorf("%s: round %d dropped, the table dropped %s", key, got.Dropped+1, r["dropped_round"])
 		}
 	}
 	overhead := readGolden(t, "bigkey_overhead.csv")

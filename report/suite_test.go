@@ -45,8 +45,8 @@ func suiteRound(n int, qps float64, series bool) Round {
 	return Round{Number: n, Seed: uint64(12345 + n), Result: res}
 }
 
-// customersSuite is the customer's run of 2026-03-07 as a suite result.
-func customersSuite(t *testing.T) *SuiteResult {
+// scriptSuite is the run of run_bench.hash.sh of 2026-03-07 as a suite result.
+func scriptSuite(t *testing.T) *SuiteResult {
 	t.Helper()
 	s := &SuiteResult{
 		Title: "Big keys: kvstore and redis", Started: time.Date(2026, 3, 7, 6, 25, 49, 0, time.UTC), Elapsed: 9 * time.Minute, Rounds: 5,
@@ -141,14 +141,14 @@ func suiteOutput(t *testing.T, f func(io.Writer, *SuiteResult, ReportOptions) er
 }
 
 func TestSuiteMarkdown(t *testing.T) {
-	s := customersSuite(t)
+	s := scriptSuite(t)
 	golden(t, "suite.en.golden.md", suiteOutput(t, SuiteMarkdown, s, ReportOptions{}))
 	golden(t, "suite.zh.golden.md", suiteOutput(t, SuiteMarkdown, s, ReportOptions{Lang: "zh"}))
 	golden(t, "broken.en.golden.md", suiteOutput(t, SuiteMarkdown, brokenSuite(), ReportOptions{}))
 }
 
 func TestSuiteCSVFiles(t *testing.T) {
-	s := customersSuite(t)
+	s := scriptSuite(t)
 	read := func(f func(io.Writer, *SuiteResult) error, s *SuiteResult) []map[string]string {
 		var b bytes.Buffer
 		if err := f(&b, s); err != nil {
@@ -176,7 +176,7 @@ func TestSuiteCSVFiles(t *testing.T) {
 	for i, want := range golden {
 		for _, column := range []string{"system", "strategy", "mode", "round_qps", "mean_qps", "dropped_round", "dropped_qps", "trimmed_mean_qps", "trimmed_mean_us_per_op"} {
 			if trimmed[i][column] != want[column] {
-				t.Errorf("row %d %s = %s, the customer has %s", i+1, column, trimmed[i][column], want[column])
+				t.Errorf("row %d %s = %s, the table has %s", i+1, column, trimmed[i][column], want[column])
 			}
 		}
 		if summary[i]["mean_qps"] != want["mean_qps"] || summary[i]["ci95_low_qps"] == "n/a" {
@@ -204,7 +204,7 @@ func TestSuiteCSVFiles(t *testing.T) {
 
 // All files of a suite show the same figures.
 func TestFormatsAgree(t *testing.T) {
-	for _, s := range []*SuiteResult{customersSuite(t), brokenSuite()} {
+	for _, s := range []*SuiteResult{scriptSuite(t), brokenSuite()} {
 		md, page := suiteOutput(t, SuiteMarkdown, s, ReportOptions{}), suiteOutput(t, SuiteHTML, s, ReportOptions{})
 		for _, f := range []func(io.Writer, *SuiteResult) error{SuiteSummaryCSV, SuiteTrimmedCSV} {
 			var b bytes.Buffer
@@ -228,7 +228,7 @@ func TestFormatsAgree(t *testing.T) {
 
 func TestSuiteHTMLStandsAlone(t *testing.T) {
 	for _, o := range []ReportOptions{{}, {Lang: "zh"}} {
-		for _, s := range []*SuiteResult{customersSuite(t), brokenSuite(), {}} {
+		for _, s := range []*SuiteResult{scriptSuite(t), brokenSuite(), {}} {
 			page := suiteOutput(t, SuiteHTML, s, o)
 			for _, bad := range []string{"http:", "https:", "<script", "url(", "@import", "<x>", "<1>"} {
 				if strings.Contains(page, bad) {
@@ -247,7 +247,7 @@ func TestSuiteFileComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*SuiteResult{customersSuite(t), brokenSuite(), {}, {Systems: []System{{Strategies: []Strategy{{}}}}}} {
+	for _, s := range []*SuiteResult{scriptSuite(t), brokenSuite(), {}, {Systems: []System{{Strategies: []Strategy{{}}}}}} {
 		var b bytes.Buffer
 		if err := WriteSuiteJSON(&b, s); err != nil {
 			t.Fatal(err)
@@ -324,7 +324,7 @@ func TestTexts(t *testing.T) {
 }
 
 func TestChineseReportIsChinese(t *testing.T) {
-	got := suiteOutput(t, SuiteMarkdown, customersSuite(t), ReportOptions{Lang: "zh"})
+	got := suiteOutput(t, SuiteMarkdown, scriptSuite(t), ReportOptions{Lang: "zh"})
 	for _, want := range []string{"去异常均值QPS", "协议开销（基线 nopersist，去异常后）", "set QPS变化", "简要结论"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the report does not have %s", want)
@@ -365,7 +365,7 @@ func TestWritePages(t *testing.T) {
 	if dir == "" {
 		t.Skip("makes pages to look at: REPORT_PAGES names no directory for them")
 	}
-	for name, s := range map[string]*SuiteResult{"suite": customersSuite(t), "broken": brokenSuite()} {
+	for name, s := range map[string]*SuiteResult{"suite": scriptSuite(t), "broken": brokenSuite()} {
 		for _, lang := range Languages {
 			page := suiteOutput(t, SuiteHTML, s, ReportOptions{Lang: lang})
 			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s.%s.html", name, lang)), []byte(page), 0o644); err != nil {

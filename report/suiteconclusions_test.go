@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The customer's own sentences about these figures: persistence costs on set, get is stable.
+// What the report made by hand says of these figures: persistence costs on set, get is stable.
 func TestSuiteConclusions(t *testing.T) {
-	got := suiteOutput(t, SuiteMarkdown, customersSuite(t), ReportOptions{})
+	got := suiteOutput(t, SuiteMarkdown, scriptSuite(t), ReportOptions{})
 	for _, want := range []string{
 		"- redis, set: the fastest is none (207470.00 QPS).",
 		"- redis, set: aof_no costs -30.88% QPS and +44.81% us/op against none.",
@@ -24,7 +24,7 @@ func TestSuiteConclusions(t *testing.T) {
 
 // Two rounds have no interval: nothing is claimed of them, neither within a system nor between two.
 func TestSuiteConclusionsOfFewRounds(t *testing.T) {
-	s := customersSuite(t)
+	s := scriptSuite(t)
 	eachRound(s, func(_ *System, _ *Strategy, _ string, r *Round) { r.Warmup = r.Number > 2 })
 	for _, list := range [][]string{systemConclusions(&s.Systems[0], s.Systems[0].cells(), textsFor("en")),
 		systemConclusions(&s.Systems[1], s.Systems[1].cells(), textsFor("en")), crossConclusions(s, textsFor("en"))} {
@@ -65,7 +65,7 @@ func TestSuiteCrossConclusions(t *testing.T) {
 }
 
 func TestSuiteBeforeAfter(t *testing.T) {
-	before, after := customersSuite(t), customersSuite(t)
+	before, after := scriptSuite(t), scriptSuite(t)
 	for i := range after.Systems[0].Strategies[0].Modes[0].Rounds {
 		r := after.Systems[0].Strategies[0].Modes[0].Rounds[i].Result
 		r.Elapsed = r.Elapsed * 3 / 4

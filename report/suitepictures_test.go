@@ -8,7 +8,7 @@ import (
 
 // Every picture of the page can be a file: its name is safe and its own, and it stands alone.
 func TestSuitePictures(t *testing.T) {
-	s := customersSuite(t)
+	s := scriptSuite(t)
 	s.Systems[1].Name = s.Systems[0].Name
 	s.Systems = append(s.Systems, System{Name: `../a "b"/c`, Strategies: s.Systems[0].Strategies})
 	pictures := SuitePictures(s, ReportOptions{})

@@ -153,7 +153,7 @@ func trimmedSection(sys *System, cells []cell, t texts) section {
 	return section{head: t.f("trimmed", sys.Name), table: g}
 }
 
-// overheadSection is the customer's table: a row a strategy, two columns a mode.
+// overheadSection is the table of costs: a row a strategy, two columns a mode.
 func overheadSection(sys *System, cells []cell, t texts) section {
 	modes := sys.modes()
 	g := &grid{head: []string{t.f("strategy")}, left: 1}

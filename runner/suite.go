@@ -108,7 +108,7 @@ func RunSuite(ctx context.Context, spec *SuiteSpec, servers SuiteServers, files 
 	return s.result, err
 }
 
-// parameters are the settings as the customer's script names them. A figure that differs between workloads
+// parameters are the settings as run_bench.hash.sh names them. A figure that differs between workloads
 // is given for each.
 func (s *SuiteSpec) parameters() []report.Parameter {
 	each := func(of func(w *SuiteWorkload) string) string {

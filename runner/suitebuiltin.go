@@ -7,18 +7,19 @@ import (
 	"time"
 )
 
-// The built-in suites: the customer's script, his older matrix, and the real servers.
+// The built-in suites: that of run_bench.hash.sh, the shell script that suite replaces, its matrix of
+// strategies and allocators, and the real servers.
 
 // KVStrategies are the names of kvstore's built-in strategies. The last one runs on demand only.
 var KVStrategies = []string{"persist_no", "persist_everysec", "nopersist", "persist_always"}
 
-// DefaultKVStrategies are those of the customer's script.
+// DefaultKVStrategies are those of the script.
 var DefaultKVStrategies = KVStrategies[:3]
 
 // RedisStrategies are the names of the built-in strategies of redis-server and valkey-server.
 var RedisStrategies = []string{"none", "rdb_default", "aof_no", "aof_everysec", "aof_always"}
 
-// DefaultSuite is the customer's script without its systems: his counts, his two modes.
+// DefaultSuite is the script without its systems: its counts, its two modes.
 func DefaultSuite() SuiteSpec {
 	return SuiteSpec{Rounds: 5, Warmup: 1, Rest: time.Second, Retries: 3, Ready: 30 * time.Second, Seed: 12345,
 		Clients: 1, Threads: 1, Pipeline: 128, Out: "results",

@@ -18,7 +18,7 @@ import (
 // the last complete state, and a full disk leaves that as it was. The result file has everything; the others
 // follow from it. The suite file beside them says what was to be measured, so that --resume needs no flags.
 
-// Names of the files around the time of the run's start. The customer's names come first.
+// Names of the files around the time of the run's start. Those of run_bench.hash.sh come first.
 const (
 	fileDetail   = "hash_bench_detail_%s.csv"
 	fileSummary  = "hash_bench_summary_%s.csv"

@@ -36,7 +36,7 @@ type SuiteSpec struct {
 	Password string `yaml:"-"` // of running servers; never written anywhere
 }
 
-// SuiteWorkload is one mode: a column of the customer's tables.
+// SuiteWorkload is one mode: a column of the reports' tables.
 type SuiteWorkload struct {
 	Name      string `yaml:"name"`
 	Op        string `yaml:"op"` // set, get or mixed

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The customer's commands as they go to the wire.
+// bench.c's usual commands as they go to the wire.
 func TestBenchOnTheWire(t *testing.T) {
 	o := benchDefaults("set")
 	o.SetCmd, o.GetCmd, o.KeyPrefix, o.Keyspace = "RSET", "RGET", "bench:ts:set:", 1000000

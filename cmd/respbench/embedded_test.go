@@ -23,7 +23,7 @@ func TestEmbedded(t *testing.T) {
 	// The name of a link must not take the subcommand from the child.
 	as := startAs(t, hang, nil, "redis-benchmark", strings.Fields("--embedded -n 100 -q ping")...).end()
 	as.check(t, good("ping"))
-	// bench.c mode measures it too, with what the customer's server answers.
+	// bench.c mode measures it too, conflicts and all.
 	respbench(t, strings.Fields("--embedded --mode set --set-cmd RSET --requests 5000 --keyspace 1000")...).
 		check(t, want{0, `ok=[0-9]+ errors=0 conflicts=[1-9]`, ""})
 }
@@ -80,8 +80,8 @@ func TestEmbeddedServerEnds(t *testing.T) {
 	}
 }
 
-// The customer's eight commands, as they stand but for the name of the binary, the port, and the counts.
-func TestCustomersCommands(t *testing.T) {
+// bench.c's usual commands, as they stand but for the name of the binary, the port, and the counts.
+func TestBenchCommands(t *testing.T) {
 	const kvstore = `
 --host 127.0.0.1 --port PORT --mode set --set-cmd RSET --get-cmd RGET --requests 30000 --pipeline 128 --keyspace 10000 --value-size 32 --key-prefix bench:ts:set:
 --host 127.0.0.1 --port PORT --mode get --set-cmd RSET --get-cmd RGET --requests 30000 --pipeline 128 --keyspace 10000 --value-size 32 --verify-get --key-prefix bench:ts:get:

@@ -17,7 +17,7 @@ import (
 	"respbench/runner"
 )
 
-// The subcommand that is the customer's script: flags, or the variables of the script, or a file become a
+// The subcommand that replaces the shell script run_bench.hash.sh: flags, or the variables of the script, or a file become a
 // runner.SuiteSpec.
 
 // suiteFlags is what was typed.
@@ -45,7 +45,7 @@ type suiteFlags struct {
 	dryRun, printFile bool
 }
 
-// scriptVariables are the variables of the customer's script, and their flags.
+// scriptVariables are the variables of that script, and their flags.
 var scriptVariables = []struct{ variable, flag string }{
 	{"ROUNDS", "rounds"}, {"REQ", "requests"}, {"KEYSPACE", "keyspace"}, {"PIPE", "pipeline"}, {"VSIZE", "value-size"},
 	{"RETRIES", "retries"}, {"SEED", "seed"}, {"ALLOC", "allocator"}, {"KV_PORT", "kv-port"}, {"SET_CMD", "set-cmd"}, {"GET_CMD", "get-cmd"},
@@ -96,7 +96,7 @@ func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	fs.Var(strictTime{&s.Ready}, "ready", "how long a server may take until it answers; not measured")
 	fs.BoolVar(&f.kvstore, "kvstore", true, "measure kvstore")
 	fs.StringSliceVar(&f.strategies, "strategies", runner.DefaultKVStrategies, "of kvstore; there is persist_always as well")
-	fs.StringVar(&f.matrix, "matrix", "", "persistence×allocator (or persistencexallocator): kvstore's older tables")
+	fs.StringVar(&f.matrix, "matrix", "", "persistence×allocator (or persistencexallocator): kvstore with both allocators instead of one")
 	fs.StringVar(&f.allocator, "allocator", "mypool", "of kvstore: mypool or malloc (ALLOC)")
 	intVar(fs, &f.kvPort, "kv-port", "", "port for kvstore, 0 for a free one (KV_PORT)")
 	fs.StringVar(&f.setCmd, "set-cmd", "RSET", "kvstore's write (SET_CMD); when given, of --target too")

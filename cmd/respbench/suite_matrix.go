@@ -73,7 +73,7 @@ func (f *suiteFlags) takeWorkloads() error {
 	return nil
 }
 
-// suiteKeyspace is the customer's KEYSPACE.
+// suiteKeyspace is run_bench.hash.sh's KEYSPACE.
 const suiteKeyspace = 1_000_000
 
 func (f *suiteFlags) takeKVStore(fs *pflag.FlagSet) error {

@@ -239,7 +239,7 @@ func TestSuiteVariables(t *testing.T) {
 
 func want2(code int, stdout string) want { return want{code, stdout, ""} }
 
-// The older tables, and the real server's five strategies.
+// The tables of strategy and allocator, and the real server's five strategies.
 func TestSuiteMatrix(t *testing.T) {
 	for _, spelling := range []string{"persistence×allocator", "persistencexallocator"} {
 		o := respbench(t, "suite", "--dry-run", "--kv-port", "0", "--matrix", spelling)
