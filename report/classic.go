@@ -155,13 +155,17 @@ type Progress struct {
 	OverallAvgMs float64
 }
 
-// ProgressLine blanks the last progress line, which had last bytes (0: none), and writes the next one.
-// It returns the bytes of the new line, for the next call or for ClearLine.
-func ProgressLine(w io.Writer, last int, p Progress) (int, error) {
-	line := fmt.Sprintf("%s: rps=%.1f (overall: %.1f) avg_msec=%.3f (overall: %.3f)\r",
+// ProgressLine blanks the last progress line, which took last columns (0: none), and writes the next one, cut to a
+// terminal of the given columns (0: none) so that it can be blanked in its turn. It returns the columns to blank, for the
+// next call or for ClearLine.
+func ProgressLine(w io.Writer, last, columns int, p Progress) (int, error) {
+	line := fmt.Sprintf("%s: rps=%.1f (overall: %.1f) avg_msec=%.3f (overall: %.3f)",
 		shortTitle(p.Title), p.Rate, p.Overall, p.AvgMs, p.OverallAvgMs)
-	_, err := fmt.Fprintf(w, "%*s\r%s", last, " ", line)
-	return len(line), err
+	if columns > 0 {
+		line = CutColumns(line, columns-2)
+	}
+	_, err := fmt.Fprintf(w, "%*s\r%s\r", last, " ", line)
+	return Columns(line) + 1, err
 }
 
 // shortTitle is a title for a line that is drawn over itself: a carriage return does not lead back from the second row
@@ -179,7 +183,7 @@ func shortTitle(title string) string {
 	return title
 }
 
-// ClearLine blanks a progress line of last bytes, so that a report can start at the left margin.
+// ClearLine blanks a progress line of last columns, so that a report can start at the left margin.
 func ClearLine(w io.Writer, last int) error {
 	_, err := fmt.Fprintf(w, "%*s\r", last, " ")
 	return err

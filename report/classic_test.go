@@ -214,12 +214,12 @@ func TestPrecisionMakesBoundsCoarser(t *testing.T) {
 // The bytes of redis-benchmark 7.0.15, but zeros where it prints "-nan".
 func TestProgressLine(t *testing.T) {
 	var b bytes.Buffer
-	n, err := ProgressLine(&b, 0, Progress{Title: "SET"})
+	n, err := ProgressLine(&b, 0, 0, Progress{Title: "SET"})
 	if err != nil || b.String() != " \rSET: rps=0.0 (overall: 0.0) avg_msec=0.000 (overall: 0.000)\r" || n != b.Len()-2 {
 		t.Errorf("first line %q, %d, %v", b.String(), n, err)
 	}
 	b.Reset()
-	m, err := ProgressLine(&b, n, Progress{"SET", 72268, 71980.14, 0.4091, 0.4089})
+	m, err := ProgressLine(&b, n, 0, Progress{"SET", 72268, 71980.14, 0.4091, 0.4089})
 	want := strings.Repeat(" ", n) + "\rSET: rps=72268.0 (overall: 71980.1) avg_msec=0.409 (overall: 0.409)\r"
 	if err != nil || b.String() != want {
 		t.Errorf("second line %q, want %q, %v", b.String(), want, err)
@@ -229,9 +229,16 @@ func TestProgressLine(t *testing.T) {
 		t.Errorf("ClearLine wrote %q, %v", b.String(), err)
 	}
 	b.Reset()
-	if _, err := ProgressLine(&b, 0, Progress{Title: "set k\n" + strings.Repeat("é", 1000)}); err != nil ||
+	if _, err := ProgressLine(&b, 0, 0, Progress{Title: "set k\n" + strings.Repeat("é", 1000)}); err != nil ||
 		!strings.HasPrefix(b.String(), " \rset k\\n"+strings.Repeat("é", 53)+"...: rps=") {
 		t.Errorf("a long title makes the line %q, %v", b.String(), err)
+	}
+	for _, title := range []string{"SET", strings.Repeat("é", 70), "set " + strings.Repeat("键", 40)} {
+		b.Reset()
+		n, err := ProgressLine(&b, 0, 30, Progress{Title: title})
+		if line := strings.Trim(b.String()[1:], "\r"); err != nil || Columns(line) > 28 || Columns(line) < 27 || n != Columns(line)+1 {
+			t.Errorf("on 30 columns: %q, %d, %v", b.String(), n, err)
+		}
 	}
 	b.Reset()
 	if err := IdleLine(&b, 50); err != nil || b.String() != "clients: 50\r" {
@@ -247,7 +254,7 @@ func (fullWriter) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWriteErrorsAreReturned(t *testing.T) {
 	r, w := benchResult(), fullWriter{}
-	_, progressErr := ProgressLine(w, 0, Progress{})
+	_, progressErr := ProgressLine(w, 0, 0, Progress{})
 	for name, err := range map[string]error{
 		"Text": Text(w, r), "QuietLine": QuietLine(w, r), "CSVHeader": CSVHeader(w), "CSVRow": CSVRow(w, r),
 		"ProgressLine": progressErr, "ClearLine": ClearLine(w, 3), "BenchText": BenchText(w, r),

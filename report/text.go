@@ -58,6 +58,33 @@ func oneLine(s string) string {
 // characters that would move the cursor or colour a terminal. They appear as Go escapes.
 func OneLine(s string) string { return oneLine(s) }
 
+// runeColumns is how many columns of a terminal a character takes. What is behind firstWide and yet narrow loses nothing
+// when it counts as wide.
+func runeColumns(r rune) int {
+	if r >= firstWide {
+		return 2
+	}
+	return 1
+}
+
+// Columns is how many columns a text takes on a terminal, at the most.
+func Columns(s string) (n int) {
+	for _, r := range s {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+// CutColumns is the beginning of a text that fits into so many columns.
+func CutColumns(s string, most int) string {
+	for at, r := range s {
+		if most -= runeColumns(r); most < 0 {
+			return s[:at]
+		}
+	}
+	return s
+}
+
 // csvQuote is a field in double quotes, inner quotes doubled, on one line.
 func csvQuote(s string) string { return `"` + strings.ReplaceAll(oneLine(s), `"`, `""`) + `"` }
 

@@ -131,7 +131,7 @@ func (s *session) watchLong(r *round, title string, total int64) (stop func()) {
 	if s.isLive() || s.o.Output.CSV || !s.io.Terminal && !s.o.Output.Progress {
 		return func() {}
 	}
-	line := &longProgress{w: s.io.Stderr, title: title, total: total}
+	line := &longProgress{w: s.io.Stderr, title: title, total: total, columns: s.io.Width}
 	return watch(r, line.draw, line.wipe)
 }
 

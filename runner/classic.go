@@ -141,7 +141,7 @@ func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
 	out := &s.o.Output
 	stop := func() {}
 	if !s.isLive() && !out.CSV && (s.io.Terminal || out.Progress) {
-		line := &classicProgress{w: s.io.Stdout, title: p.Title}
+		line := &classicProgress{w: s.io.Stdout, title: p.Title, columns: s.io.Columns}
 		stop = watch(r, line.draw, line.wipe)
 	}
 	res, gone := s.watched(ctx, r)

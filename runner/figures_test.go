@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"respbench/report"
 )
 
 // The block of --live: every line is cut to the terminal, and at the end nothing of it is left.
@@ -27,8 +29,8 @@ func TestLiveDrawing(t *testing.T) {
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		visible := regexp.MustCompile(`\x1b\[[0-9]*[A-Z]|\r`).ReplaceAllString(line, "")
-		if len([]rune(visible)) > 49 {
-			t.Errorf("line of %d columns on a terminal of 50: %q", len([]rune(visible)), visible)
+		if n := report.Columns(visible); n > 49 {
+			t.Errorf("line of %d columns on a terminal of 50: %q", n, visible)
 		}
 	}
 	if !regexp.MustCompile(`in all +\d+ +0\.[0-9]*[1-9]`).MatchString(text) {

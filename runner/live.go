@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"respbench/report"
 )
 
 // live draws the running figures in place: a block of lines on a terminal, each wiped and written anew.
@@ -62,19 +64,10 @@ func (l *live) write(rows []string) {
 	}
 	width := l.width()
 	for _, row := range rows {
-		b.WriteString("\r" + cutTo(row, width-1) + "\x1b[K\n")
+		b.WriteString("\r" + report.CutColumns(row, max(width-1, 1)) + "\x1b[K\n")
 	}
 	l.drawn = len(rows)
 	_, _ = io.WriteString(l.w, b.String()) // a terminal that is gone does not end the run
-}
-
-func cutTo(s string, columns int) string {
-	for n := range s {
-		if utf8.RuneCountInString(s[:n]) >= max(columns, 1) {
-			return s[:n]
-		}
-	}
-	return s
 }
 
 // printable is a title without what would move the cursor.

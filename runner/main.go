@@ -37,6 +37,8 @@ type IO struct {
 	// Width is the number of columns of the terminal that Stderr is, at the moment; 0: it is none. It may
 	// be nil.
 	Width func() int
+	// Columns is the same of Stdout.
+	Columns func() int
 }
 
 // Error is an error with the exit code it means.

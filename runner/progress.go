@@ -43,7 +43,8 @@ func watch(r *round, draw func(done int64, sum, elapsed time.Duration), wipe fun
 type classicProgress struct {
 	w       io.Writer
 	title   string
-	width   int // bytes of the line on the screen
+	columns func() int // of the terminal that w is; nil: it is none
+	width   int        // columns of the line on the screen
 	done    int64
 	sum, at time.Duration
 }
@@ -51,7 +52,7 @@ type classicProgress struct {
 func (p *classicProgress) draw(done int64, sum, elapsed time.Duration) {
 	line := report.Progress{Title: p.title, Rate: perSecond(done-p.done, elapsed-p.at), Overall: perSecond(done, elapsed),
 		AvgMs: meanMillis(sum-p.sum, done-p.done), OverallAvgMs: meanMillis(sum, done)}
-	p.width, _ = report.ProgressLine(p.w, p.width, line)
+	p.width, _ = report.ProgressLine(p.w, p.width, widthOf(p.columns), line)
 	p.done, p.sum, p.at = done, sum, elapsed
 }
 
@@ -59,6 +60,14 @@ func (p *classicProgress) wipe() {
 	if p.width > 0 {
 		_ = report.ClearLine(p.w, p.width)
 	}
+}
+
+// widthOf is a terminal's width, 0 when there is none.
+func widthOf(columns func() int) int {
+	if columns == nil {
+		return 0
+	}
+	return columns()
 }
 
 func perSecond(n int64, d time.Duration) float64 {
@@ -77,10 +86,11 @@ func meanMillis(sum time.Duration, n int64) float64 {
 
 // longProgress draws how much of long work is done, and when it will be.
 type longProgress struct {
-	w     io.Writer
-	title string
-	total int64
-	width int
+	w       io.Writer
+	title   string
+	total   int64
+	columns func() int // as in classicProgress
+	width   int
 }
 
 func (p *longProgress) draw(done int64, _, elapsed time.Duration) {
@@ -93,9 +103,12 @@ func (p *longProgress) draw(done int64, _, elapsed time.Duration) {
 	if p.total >= unlimited {
 		line = fmt.Sprintf("%s: %d requests in %.1f s, %.0f requests per second", p.title, done, elapsed.Seconds(), perSecond(done, elapsed))
 	}
+	if columns := widthOf(p.columns); columns > 0 {
+		line = report.CutColumns(line, columns-2)
+	}
 	p.wipe()
 	fmt.Fprint(p.w, line+"\r")
-	p.width = len(line)
+	p.width = report.Columns(line)
 }
 
 func (p *longProgress) wipe() {

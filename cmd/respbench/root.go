@@ -161,5 +161,6 @@ func (a *app) startServer(ctx context.Context, s *settings, opts *runner.Options
 // io is where a run prints.
 func (a *app) io(s *settings) runner.IO {
 	return runner.IO{Stdout: a.stdout, Stderr: a.stderr, Log: newLog(a.stderr, s.logLevel),
-		Terminal: isTerminal(a.stdout), Width: func() int { return columns(a.stderr) }}
+		Terminal: isTerminal(a.stdout), Width: func() int { return columns(a.stderr) },
+		Columns: func() int { return columns(a.stdout) }}
 }
