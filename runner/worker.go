@@ -217,6 +217,7 @@ func (w *worker) Writable(conn netpoll.Conn) {
 // Data walks the received segments where they lie.
 func (w *worker) Data(conn netpoll.Conn, in *netpoll.ChainBuffer, now int64) {
 	c := &w.clients[conn.Tag()]
+	heard := c.heardNs
 	c.heardNs = now
 	if c.phase == phaseGreeting {
 		w.greet(c, in)
@@ -225,6 +226,7 @@ func (w *worker) Data(conn netpoll.Conn, in *netpoll.ChainBuffer, now int64) {
 		}
 	}
 	w.bytesIn += int64(in.Len())
+	pending := c.pending
 	for in.Len() > 0 {
 		seg := in.Segment()
 		if err := w.replies(c, seg, now); err != nil {
@@ -232,6 +234,9 @@ func (w *worker) Data(conn netpoll.Conn, in *netpoll.ChainBuffer, now int64) {
 			return
 		}
 		in.Discard(len(seg))
+	}
+	if c.pending == pending && c.dec.Idle() {
+		c.heardNs = heard // push messages alone: what was asked is still not answered
 	}
 	switch {
 	case c.phase != phaseLoading:

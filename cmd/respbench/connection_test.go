@@ -26,6 +26,8 @@ func TestConnectionsThatFail(t *testing.T) {
 		{"no such source address", "ok", "--source 192.0.2.1 -c 2 -n 4 -t set", bad(`source address 192\.0\.2\.1 is none of this machine's$`)},
 		{"a source address of the other family", "ok", "--source ::1 -c 2 -n 4 -t set", bad(`: source address ::1 does not fit the server's address family$`)},
 		{"never answers", "silent", "--timeout 300ms -c 2 -n 4 -t set", bad(`^Error: .*(imed out|imeout)`)},
+		{"pushes, and no answer", "pushonly", "--timeout 300ms -c 2 -n 4 -t set", bad(`^Error: no reply from 127\.0\.0\.1:\d+ for 300ms `)},
+		{"the same, at a rate", "pushonly", "--timeout 300ms -c 2 -n 4 --rps 1000 -t set", bad(`^Error: no reply from 127\.0\.0\.1:\d+ for 300ms `)},
 		{"a TLS hello is answered in plain", "denied", "--tls -c 1 -n 4 -t set", bad(`^Could not negotiate a TLS connection: the server answered, but not with TLS: it began with "-DENI"$`)},
 		{"C45 TLS to a plain port", "silent", "--tls --connect-timeout 300ms -c 1 -n 4 -t set", bad(`(?i)tls|timed out`)},
 	})
