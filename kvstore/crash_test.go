@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ func fingerprint(s *Server) (sum uint64) {
 
 func describeObject(s *Server, w io.Writer, x object) {
 	var records []string
-	for rest := s.dumpObject(nil, []byte("k"), x); len(rest) > 0; {
+	for rest := s.dumpObject([]byte("k"), x); len(rest) > 0; {
 		n := recordRoom + int(binary.LittleEndian.Uint32(rest))
 		records = append(records, string(rest[:n]))
 		rest = rest[n:]
@@ -119,6 +120,13 @@ func describeObject(s *Server, w io.Writer, x object) {
 		slices.Sort(records)
 	}
 	fmt.Fprint(w, typeName(x), records)
+}
+
+// dumpObject is the records that make an object anew, as a rewrite of the log writes them.
+func (s *Server) dumpObject(key []byte, x object) []byte {
+	w := newWalk(key, x)
+	dump, _ := s.dumpSome(appendRecord(nil, opDel, key), &w, math.MaxInt)
+	return dump
 }
 
 // randomCommand is a change, most of the time.

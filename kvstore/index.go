@@ -152,10 +152,3 @@ func (x *index) walk(h uint64, f func(ref)) (next uint64, last bool) {
 	next = h&^(size-1) + size
 	return next, next == 0
 }
-
-// each calls f for every record.
-func (x *index) each(f func(ref)) {
-	for h, last := uint64(0), false; !last; {
-		h, last = x.walk(h, f)
-	}
-}

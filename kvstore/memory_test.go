@@ -153,3 +153,10 @@ func TestIndexSplitsBelowTheKeptBits(t *testing.T) {
 		t.Errorf("walk shows %d of %d", seen, x.count)
 	}
 }
+
+// each calls f for every record, as a rewrite of the log walks them.
+func (x *index) each(f func(ref)) {
+	for h, last := uint64(0), false; !last; {
+		h, last = x.walk(h, f)
+	}
+}

@@ -193,13 +193,6 @@ func (w *walk) covers(code op, args [][]byte) bool {
 	return false
 }
 
-// dumpObject appends records that make an object anew, whatever the key was before.
-func (s *Server) dumpObject(dst, key []byte, x object) []byte {
-	w := newWalk(key, x)
-	dst, _ = s.dumpSome(appendRecord(dst, opDel, key), &w, math.MaxInt)
-	return dst
-}
-
 // dumpSome appends records of an object until they have so many bytes; more tells that some are left.
 func (s *Server) dumpSome(dst []byte, w *walk, most int) (out []byte, more bool) {
 	start := len(dst)
