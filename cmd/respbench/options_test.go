@@ -172,7 +172,7 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 	for _, c := range []struct{ argv, say string }{
 		{"-n abc", `invalid value "abc" for -n: must be a whole number, at least 1`},
 		{"-n 0", `"0" for -n`}, {"-n -5", `"-5" for -n`}, {"-n +5", `"+5" for -n`},
-		{"-n 9223372036854775808", `for -n`},
+		{"-n 9223372036854775808", `for -n: must be a whole number from 1 to 9223372036854775807`},
 		{"--requests -1", `for --requests`}, {"--requests 0", `for --requests`},
 		{"--requests 1e6", `"1e6" for --requests`}, {"--requests 0x10", `"0x10" for --requests`}, {"--requests=", `for --requests`},
 		{"-c -1", `for -c`}, {"-c 4294967295", `must be a whole number from 0 to 1048576`}, {"-c 5x", `for -c`},
@@ -190,6 +190,8 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 		{"--engine iocp", `must be one of epoll, gnet`}, {"--rfr maybe", `must be one of no, yes, all`},
 		{"--cpu 3-1", `for --cpu`}, {"--cpu x", `for --cpu`}, {"--cpu 0,", `for --cpu`}, {"--cpu 5000", `for --cpu`},
 		{"--rps 0", `for --rps`}, {"--rps -5", `for --rps`}, {"--rps 1..2", `for --rps`}, {"--rps 10:0", `for --rps`},
+		{"--duration 2562047h", `for --duration: must be at most 876000h (see`}, {"--timeout 99999999999999999999", `for --timeout: must be at most 876000h`},
+		{"--rps 1:2562047h", `for --rps: must be at most 876000h`}, {"--rps 1:800000h,1:80000h", `for --rps: must be at most 876000h`},
 		{"--rps 5,6", `for --rps`}, {"--rps 1k:5s,", `for --rps`}, {"--rps 1e3", `for --rps`},
 		{"--duration -1", `for --duration`}, {"--duration 0", `for --duration`}, {"--duration x", `for --duration`}, {"--duration +1s", `for --duration`},
 		{"-n 5 --duration 5", `-n and --duration are mutually exclusive`},

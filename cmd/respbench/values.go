@@ -43,7 +43,10 @@ func digits(text string) (int64, error) {
 func whole(n *number, low, high int64) func(string) error {
 	return func(text string) error {
 		v, err := digits(text)
-		if err != nil || v < low || v > high {
+		switch {
+		case errors.Is(err, strconv.ErrRange): // "at least 1" would not say what is wrong with 20 digits
+			return fmt.Errorf("must be a whole number from %d to %d", low, high)
+		case err != nil || v < low || v > high:
 			return wrongRange(low, high)
 		}
 		*n = number{v, true}
@@ -153,6 +156,9 @@ func listOf(p *[]string) func(string) error {
 func duration(p *time.Duration, low time.Duration) func(string) error {
 	return func(s string) error {
 		d, err := parseDuration(s)
+		if err == errTooLong {
+			return err
+		}
 		if err != nil || d < low {
 			return fmt.Errorf("must be seconds (10, 0.5) or a time with unit (250ms, 1m30s), at least %v", low)
 		}
@@ -161,14 +167,25 @@ func duration(p *time.Duration, low time.Duration) func(string) error {
 	}
 }
 
-func parseDuration(s string) (time.Duration, error) {
+// longest is a hundred years: times are added to each other and to the clock, in 64 bits of nanoseconds.
+const longest = 100 * 365 * 24 * time.Hour
+
+var errTooLong = fmt.Errorf("must be at most %.0fh", longest.Hours())
+
+func parseDuration(s string) (d time.Duration, err error) {
 	if s != "" && strings.Trim(s, "0123456789.") == "" {
+		if n, err := strconv.ParseFloat(s, 64); err == nil && n > longest.Seconds() {
+			return 0, errTooLong
+		}
 		s += "s"
 	}
 	if strings.HasPrefix(s, "+") {
 		return 0, strconv.ErrSyntax
 	}
-	return time.ParseDuration(s)
+	if d, err = time.ParseDuration(s); err == nil && d > longest {
+		return 0, errTooLong
+	}
+	return d, err
 }
 
 // microseconds sets a duration given as a number of microseconds.
