@@ -42,8 +42,12 @@ func rates(load *runner.Load) func(string) error {
 func parseRates(text string) ([]runner.RateStep, error) {
 	parts := strings.Split(text, ",")
 	steps := make([]runner.RateStep, 0, len(parts))
+	left := longest
 	for _, part := range parts {
 		step, err := parseRateStep(part)
+		if left -= step.For; err == nil && left < 0 {
+			err = errTooLong
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +62,10 @@ func parseRates(text string) ([]runner.RateStep, error) {
 func parseRateStep(text string) (step runner.RateStep, err error) {
 	figure, time, timed := strings.Cut(text, ":")
 	if timed {
-		if step.For, err = parseDuration(time); err != nil || step.For <= 0 {
+		if step.For, err = parseDuration(time); err == errTooLong {
+			return step, err
+		}
+		if err != nil || step.For <= 0 {
 			return step, errRates
 		}
 	}
