@@ -125,6 +125,9 @@ func (s *SweepResult) summary() string {
 	switch {
 	case s.Objective != "" && s.Max > 0:
 		fmt.Fprintf(&b, "highest %s that holds %s: %s\n", s.Variable, s.Objective, plainLoad(s.Max))
+		if !s.bounded() {
+			fmt.Fprintf(&b, "note: no higher %s was seen to fail: the limit may be above\n", s.Variable)
+		}
 	case s.Objective != "":
 		fmt.Fprintf(&b, "no %s holds %s\n", s.Variable, s.Objective)
 	}
@@ -135,6 +138,11 @@ func (s *SweepResult) summary() string {
 		fmt.Fprintf(&b, "note: %s\n", oneLine(n))
 	}
 	return b.String()
+}
+
+// bounded tells whether a load above the highest that holds was measured, and failed.
+func (s *SweepResult) bounded() bool {
+	return slices.ContainsFunc(s.Points, func(p SweepPoint) bool { return p.Holds != nil && !*p.Holds && p.Load > s.Max })
 }
 
 // sweepChart is latency over achieved throughput, knee and objective's limit marked.

@@ -55,6 +55,19 @@ func TestKnee(t *testing.T) {
 	}
 }
 
+// A search that met nothing that fails has not found the limit, and does not say so.
+func TestSweepWithoutALimit(t *testing.T) {
+	const note = "note: no higher rate was seen to fail"
+	s := queueSweep()
+	if strings.Contains(s.summary(), note) {
+		t.Errorf("98000 failed: %s", s.summary())
+	}
+	s.Points = s.Points[:4]
+	if !strings.Contains(s.summary(), "highest rate that holds p99<0.5ms: 90000\n"+note) {
+		t.Errorf("nothing failed: %s", s.summary())
+	}
+}
+
 func TestSweepPictures(t *testing.T) {
 	var b bytes.Buffer
 	if err := SweepSVG(&b, queueSweep()); err != nil {
