@@ -431,6 +431,22 @@ func TestResolve(t *testing.T) {
 	if _, err := Resolve(context.Background(), "no.such.host.invalid", 1); err == nil {
 		t.Error("a name that cannot exist resolved")
 	}
+	late, cancel := context.WithTimeout(context.Background(), 0)
+	defer cancel()
+	if _, err := Resolve(late, "some.host.invalid", 1); err == nil || err.Error() != "some.host.invalid:1: Temporary failure in name resolution: no answer in time" {
+		t.Errorf("a lookup whose time is up says %v", err)
+	}
+	for _, c := range []struct {
+		err  net.DNSError
+		want string
+	}{
+		{net.DNSError{IsNotFound: true}, "Name or service not known"},
+		{net.DNSError{Err: "server misbehaving", IsTemporary: true}, "Temporary failure in name resolution: server misbehaving"},
+	} {
+		if got := lookupFault(&c.err); got != c.want {
+			t.Errorf("%v is worded %q, not %q", c.err, got, c.want)
+		}
+	}
 	if _, err := UnixEndpoint(string(make([]byte, 108))); err == nil {
 		t.Error("a path of 108 bytes was taken")
 	}

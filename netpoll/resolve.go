@@ -35,11 +35,7 @@ func Resolve(ctx context.Context, host string, port int) (*Endpoint, error) {
 	}
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		var dns *net.DNSError
-		if errors.As(err, &dns) && dns.IsNotFound {
-			return nil, fmt.Errorf("%s: Name or service not known", e.Name)
-		}
-		return nil, fmt.Errorf("%s: %w", e.Name, err)
+		return nil, fmt.Errorf("%s: %s", e.Name, lookupFault(err))
 	}
 	for _, v4 := range []bool{true, false} { // IPv4 first, as redis-benchmark does
 		for _, ip := range ips {
@@ -49,6 +45,21 @@ func Resolve(ctx context.Context, host string, port int) (*Endpoint, error) {
 		}
 	}
 	return e, nil
+}
+
+// lookupFault says in the C library's words why a name has no address.
+func lookupFault(err error) string {
+	const temporary = "Temporary failure in name resolution"
+	var dns *net.DNSError
+	switch {
+	case !errors.As(err, &dns):
+		return err.Error()
+	case dns.IsNotFound:
+		return "Name or service not known"
+	case dns.IsTimeout:
+		return temporary + ": no answer in time"
+	}
+	return temporary + ": " + dns.Err
 }
 
 // inetAton reads the forms of an IPv4 address that the C library takes beside the usual one, and with it
