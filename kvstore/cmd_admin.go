@@ -98,6 +98,9 @@ func (s *Server) hello(c *client, args [][]byte) {
 			}
 			rest = rest[3:]
 		case is(rest[0], "setname") && len(rest) >= 2:
+			if !s.rightName(rest[1]) {
+				return
+			}
 			name = string(rest[1])
 			rest = rest[2:]
 		default:
@@ -161,12 +164,10 @@ func (s *Server) client(c *client, args [][]byte) {
 		}
 		s.bulkString(c.name)
 	case sub == "setname" && len(args) == 3:
-		if bytes.ContainsFunc(args[2], func(r rune) bool { return r < '!' || r > '~' }) {
-			s.fail("ERR Client names cannot contain spaces, newlines or special characters.")
-			return
+		if s.rightName(args[2]) {
+			c.name = string(args[2])
+			s.ok()
 		}
-		c.name = string(args[2])
-		s.ok()
 	case sub == "list" && len(args) == 2:
 		s.clientList()
 	case sub == "info" && len(args) == 2:
@@ -176,6 +177,15 @@ func (s *Server) client(c *client, args [][]byte) {
 	default:
 		s.unknownSubcommand("CLIENT", args[1])
 	}
+}
+
+// rightName tells whether a client may have the name, and sends the error when it may not.
+func (s *Server) rightName(name []byte) bool {
+	if bytes.ContainsFunc(name, func(r rune) bool { return r < '!' || r > '~' }) {
+		s.fail("ERR Client names cannot contain spaces, newlines or special characters.")
+		return false
+	}
+	return true
 }
 
 func (s *Server) unknownSubcommand(name string, sub []byte) {
@@ -305,7 +315,7 @@ func (s *Server) command(c *client, args [][]byte) {
 			if id := lookup(name); id >= 0 {
 				s.describeCommand(commands[id])
 			} else {
-				s.nullArray(c)
+				s.null(c)
 			}
 		}
 	case is(args[1], "docs"):
@@ -352,8 +362,10 @@ func (s *Server) debug(c *client, args [][]byte) {
 }
 
 func (s *Server) shutdown(c *client, args [][]byte) {
+	save, nosave := false, false
 	for _, a := range args[1:] {
-		if !is(a, "save") && !is(a, "nosave") && !is(a, "now") && !is(a, "force") {
+		save, nosave = save || is(a, "save"), nosave || is(a, "nosave")
+		if !is(a, "save") && !is(a, "nosave") && !is(a, "now") && !is(a, "force") || save && nosave {
 			s.fail(errSyntax)
 			return
 		}

@@ -25,6 +25,9 @@ type stream struct {
 
 type streamID struct{ ms, seq uint64 }
 
+// lastStreamID is the largest there is.
+var lastStreamID = streamID{math.MaxUint64, math.MaxUint64}
+
 func (i streamID) append(dst []byte) []byte {
 	dst = strconv.AppendUint(dst, i.ms, 10)
 	dst = append(dst, '-')
@@ -69,7 +72,11 @@ func (s *Server) xadd(c *client, args [][]byte) {
 	if x != nil {
 		last = x.last
 	}
-	if id, ok = chooseID(id, last, auto, autoSeq); !ok {
+	switch id, ok = chooseID(id, last, auto, autoSeq); {
+	case last == lastStreamID:
+		s.fail("ERR The stream has exhausted the last possible ID, unable to add more items")
+		return
+	case !ok:
 		s.fail("ERR The ID specified in XADD is equal or smaller than the target stream top item")
 		return
 	}

@@ -28,7 +28,7 @@ func startOn(t *testing.T, fs *crashFS, fsync string) *running {
 		t.Fatal(err)
 	}
 	s.log.journal.ahead = min(s.log.journal.ahead, 4096)
-	s.lock, _ = os.Open(os.DevNull)
+	s.lock, _ = lockDir(t.TempDir())
 	r := &running{Server: s, done: make(chan error, 1)}
 	port := make(chan int, 1)
 	go func() { r.done <- s.Run(func(p int) { port <- p }) }()

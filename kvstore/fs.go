@@ -80,18 +80,48 @@ func (f osFile) Size() (int64, error) {
 // Sync writes the data, and of the metadata what is needed to read it.
 func (f osFile) Sync() error { return syncData(f.File) }
 
-// lockDir takes the folder for this process until the returned file is closed or the process ends.
-func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
+// dirLock is what keeps other processes out of a folder: a lock on a file that shows in it, and one on the folder
+// itself, for the case that somebody deletes the file.
+type dirLock struct{ file, dir *os.File }
+
+// lockDir takes the folder for this process until the lock is closed or the process ends.
+func lockDir(dir string) (*dirLock, error) {
+	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, errors.New("another process uses the folder " + dir + " (lock file " + lockName + ")")
-		}
-		return nil, os.NewSyscallError("flock", err)
+	l := &dirLock{file: file}
+	err = lock(file)
+	if err == nil {
+		err = l.lockFolder(dir)
 	}
-	return f, nil
+	if err != nil {
+		l.Close()
+	}
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, errors.New("another process uses the folder " + dir + " (lock file " + lockName + ")")
+	}
+	return l, err
+}
+
+// lockFolder fails when another process has the lock. On a file system that locks files only, the file has to do.
+func (l *dirLock) lockFolder(dir string) (err error) {
+	if l.dir, err = os.Open(dir); err != nil {
+		return err
+	}
+	if err = lock(l.dir); errors.Is(err, unix.EWOULDBLOCK) {
+		return err
+	}
+	return nil
+}
+
+func lock(f *os.File) error {
+	return os.NewSyscallError("flock", unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB))
+}
+
+func (l *dirLock) Close() {
+	l.file.Close()
+	if l.dir != nil {
+		l.dir.Close()
+	}
 }

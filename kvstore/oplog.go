@@ -1,7 +1,6 @@
 package kvstore
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -375,8 +374,12 @@ func (l *oplog) close() error {
 	if len(l.stuck) > 0 && l.write(l.stuck) == nil {
 		l.stuck = nil
 	}
-	if err := l.failure(); err != nil {
-		return fmt.Errorf("operation log: %w", errors.Join(err, l.journal.close()))
+	err := l.journal.close()
+	if failed := l.failure(); failed != nil {
+		err = failed // it has most likely caused the other one, too
 	}
-	return l.journal.close()
+	if err != nil {
+		return fmt.Errorf("operation log: %w", err)
+	}
+	return nil
 }

@@ -330,6 +330,12 @@ func TestOneProcessAFolder(t *testing.T) {
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("error %v", err)
 	}
+	if err := os.Remove(filepath.Join(o.Dir, lockName)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("without the lock file: error %v", err)
+	}
 	first.stop(t)
 	if _, err := session(t, o); err != nil {
 		t.Errorf("after the first has ended: %v", err)

@@ -31,7 +31,7 @@ type Server struct {
 	nullLoop netpoll.Loop // serves instead of gnet; nil most of the time
 
 	clientsPossible int // what the limit of open files allows
-	lock            *os.File
+	lock            *dirLock
 	senders         sync.WaitGroup // those that still write
 	stopped         atomic.Bool
 
