@@ -60,22 +60,30 @@ func fixedServer(t *testing.T, size int, reply string) int {
 
 // TestNoAllocationPerRequest runs a short and a long round and compares what they allocated.
 func TestNoAllocationPerRequest(t *testing.T) {
-	const size = len("*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000000\r\n$3\r\nVXK\r\n")
-	port := fixedServer(t, size, "+OK\r\n")
+	const (
+		set  = len("*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000000\r\n$3\r\nVXK\r\n")
+		rset = len("*3\r\n$4\r\nRSET\r\n$11\r\nbench:key:0\r\n$3\r\nVXK\r\n")
+	)
+	ok, conflicts := fixedServer(t, set, "+OK\r\n"), fixedServer(t, 2*rset, "+OK\r\n-ERR key already exists\r\n")
 	for _, row := range []struct {
 		name string
-		load func(*Load)
+		port int
+		with func(*Options)
 	}{
-		{"closed", func(*Load) {}},
-		{"P=16", func(l *Load) { l.Pipeline = 16 }},
-		{"paced", func(l *Load) { l.Pipeline, l.Rate.PerSecond = 16, 1e6 }},
+		{"closed", ok, func(*Options) {}},
+		{"P=16", ok, func(o *Options) { o.Load.Pipeline = 16 }},
+		{"paced", ok, func(o *Options) { o.Load.Pipeline, o.Load.Rate.PerSecond = 16, 1e6 }},
+		{"conflicts", conflicts, func(o *Options) { // a request in two, so that no reply is as the one before
+			o.Mode, o.Load.Pipeline = Bench, 16
+			o.Bench = BenchOptions{Op: "set", SetCmd: "RSET", GetCmd: "RGET", KeyPrefix: "bench:key:", Keyspace: 1, ValueSize: 3}
+		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			mallocs := func(n int64) uint64 {
-				o := Options{Target: Target{Host: "127.0.0.1", Port: port}, Seed: 1, Output: Output{Quiet: true, Precision: 3}}
+				o := Options{Target: Target{Host: "127.0.0.1", Port: row.port}, Seed: 1, Output: Output{Quiet: true, Precision: 3}}
 				o.Load = Load{Clients: 20, Threads: 1, Pipeline: 1, Requests: n, ConnectTimeout: 5 * time.Second, Timeout: 30 * time.Second}
-				row.load(&o.Load)
 				o.Classic = ClassicOptions{Tests: []string{"set"}, Random: true, Keyspace: 100000, DataSize: 3}
+				row.with(&o)
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				if err := Main(context.Background(), o, IO{Stdout: io.Discard, Stderr: io.Discard, Log: zerolog.Nop()}); err != nil {

@@ -1,7 +1,7 @@
 package runner
 
 import (
-	"strings"
+	"bytes"
 
 	"respbench/netpoll"
 	"respbench/protocol"
@@ -97,9 +97,26 @@ func (w *worker) classify(c *client, r *protocol.Reply) class {
 }
 
 // isConflict recognises the answer to an RSET of a key that is there: an error, or a plain
-// status, that says "exist".
+// status, that says "exist", in any case, and not that something does not. It is asked for every
+// reply that differs from the one before, so it copies nothing.
 func isConflict(r *protocol.Reply) bool {
-	return (r.IsError() || r.Kind == protocol.SimpleString) && strings.Contains(strings.ToLower(string(r.Text)), "exist")
+	if !r.IsError() && r.Kind != protocol.SimpleString {
+		return false
+	}
+	const word = "exist"
+	for t := r.Text; len(t) >= len(word); t = t[1:] {
+		if t[0]|' ' == 'e' && bytes.EqualFold(t[:len(word)], []byte(word)) {
+			before := bytes.TrimRight(r.Text[:len(r.Text)-len(t)], " ")
+			before = before[bytes.LastIndexByte(before, ' ')+1:]
+			return !endsIn(before, "not") && !endsIn(before, "n't") && !bytes.EqualFold(before, []byte("no"))
+		}
+	}
+	return false
+}
+
+// endsIn tells whether text ends in a suffix, in any case.
+func endsIn(text []byte, suffix string) bool {
+	return len(text) >= len(suffix) && bytes.EqualFold(text[len(text)-len(suffix):], []byte(suffix))
 }
 
 // count accounts for k replies of one class that one read completed. What was written in the
