@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"respbench/netpoll"
 	"respbench/report"
@@ -39,6 +40,18 @@ type IO struct {
 	Width func() int
 	// Columns is the same of Stdout.
 	Columns func() int
+}
+
+// besides is where the report goes when files have been asked for: to Stderr when one of them is standard output, which
+// must then hold nothing else for its reader.
+func (o IO) besides(files ...string) IO {
+	for _, path := range files {
+		if fd, ok := openAlready(path); ok && fd == unix.Stdout {
+			o.Stdout, o.Columns = o.Stderr, o.Width
+			o.Terminal = o.Width != nil && o.Width() > 0
+		}
+	}
+	return o
 }
 
 // Error is an error with the exit code it means.
@@ -94,6 +107,7 @@ type session struct {
 // Main carries out o, which has been validated. An error of type *Error or Interrupt knows its
 // exit code; any other means 1.
 func Main(ctx context.Context, o Options, out IO) error {
+	out = out.besides(o.Output.JSON, o.Output.HDR)
 	s := &session{o: &o, io: out, env: environment(o.Load.Engine)}
 	defer func() { s.watch.close() }()
 	outs, err := s.openOutputs(ctx)
@@ -162,7 +176,7 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	if o.Target.Socket != "" {
 		s.ep, err = netpoll.UnixEndpoint(o.Target.Socket)
 	} else {
-		s.ep, err = netpoll.Resolve(ctx, o.Target.Host, o.Target.Port)
+		s.ep, err = s.resolve(ctx, o.Target.Host, o.Target.Port)
 	}
 	if err != nil {
 		return fmt.Errorf("Could not connect to Redis at %w", err)

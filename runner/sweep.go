@@ -59,6 +59,7 @@ func Sweep(ctx context.Context, o Options, so SweepOptions, out IO) error {
 		tellNothing(err, out, "anything was measured")
 		return err
 	}
+	out = out.besides(o.Output.JSON, so.SVG, so.HTML)
 	o.Output.JSON, o.Output.HDR, o.Output.Assert = "", "", nil
 	g, err := newRig(ctx, &o, out, false)
 	if err == nil {
