@@ -28,7 +28,7 @@ func (g *rig) ceiling(ctx context.Context) error {
 		return err
 	}
 	if res.ErrorTotal > 0 {
-		return fmt.Errorf("the server of the ceiling replied with errors: %s", res.Errors[0].Text)
+		return fmt.Errorf("the server of the ceiling replied with errors: %s", example(res.Errors))
 	}
 	mark := ""
 	if res.Interrupted {

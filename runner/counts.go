@@ -70,3 +70,13 @@ func (e errorCounts) sorted() []report.Count {
 	})
 	return list
 }
+
+// example gives the most frequent of the counted texts that a server sent, in one line; the counts are sorted.
+func example(list []report.Count) string {
+	for _, c := range list {
+		if c.Text != otherText && !strings.HasSuffix(c.Text, otherTexts) {
+			return report.OneLine(c.Text)
+		}
+	}
+	return list[0].Text
+}

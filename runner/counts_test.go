@@ -26,6 +26,13 @@ func TestErrorCounts(t *testing.T) {
 	if first := e.sorted()[0]; first.Text != "OOM command not allowed" || first.N != 5000 {
 		t.Errorf("the most frequent is %+v", first)
 	}
+	e = errorCounts{}
+	for i := range 5000 { // each names its own key
+		e.add(fmt.Sprintf("ERR unknown command 'FOO', with args beginning with: 'key:%d'", i))
+	}
+	if text := example(e.sorted()); !strings.HasPrefix(text, "ERR unknown command 'FOO'") {
+		t.Errorf("the example is %q", text)
+	}
 	for i := range 3 * maxTexts { // codes that a server invents
 		e.add(fmt.Sprintf("X%d", i))
 	}

@@ -88,7 +88,7 @@ func (r *round) warmupErrors() string {
 		return ""
 	}
 	n := errs.total()
-	return fmt.Sprintf("the warm-up had %d error %s, most often %s", n, plural(int(n), "reply", "replies"), report.OneLine(list[0].Text))
+	return fmt.Sprintf("the warm-up had %d error %s, most often %s", n, plural(int(n), "reply", "replies"), example(list))
 }
 
 // stallNote says what a closed loop leaves out when a reply took far longer than usual: the requests

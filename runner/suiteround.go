@@ -282,7 +282,7 @@ func (b *suiteBench) measure(ctx context.Context) (*report.Result, error) {
 	case res != nil && res.Mismatches > 0:
 		return res, fmt.Errorf("%d of %d reads did not return what was written", res.Mismatches, res.Verified)
 	case res != nil && res.ErrorTotal > 0:
-		return res, fmt.Errorf("%d of %d replies were errors, such as: %s", res.ErrorTotal, res.Requests, res.Errors[0].Text)
+		return res, fmt.Errorf("%d of %d replies were errors, such as: %s", res.ErrorTotal, res.Requests, example(res.Errors))
 	case err == nil && res == nil, errors.As(err, &coded) && coded.Err == nil:
 		return res, errors.New("the round ended without a result")
 	}

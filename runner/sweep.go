@@ -279,7 +279,7 @@ func (w *sweep) noteErrors() bool {
 	}
 	list := errs.sorted()
 	if len(list) > 0 {
-		w.res.Notes = append(w.res.Notes, fmt.Sprintf("error replies: %d, most often %s", errs.total(), report.OneLine(list[0].Text)))
+		w.res.Notes = append(w.res.Notes, fmt.Sprintf("error replies: %d, most often %s", errs.total(), example(list)))
 	}
 	return len(list) > 0
 }

@@ -283,7 +283,7 @@ func (w *worker) lost(c *client, was phase, err error) error {
 		err = fmt.Errorf("%w%s", err, wantsTLS)
 	}
 	if list := w.errors.sorted(); len(list) > 0 {
-		err = fmt.Errorf("%w; error replies before that: %d, most often %s", err, w.errors.total(), report.OneLine(list[0].Text))
+		err = fmt.Errorf("%w; error replies before that: %d, most often %s", err, w.errors.total(), example(list))
 	}
 	return err
 }
