@@ -375,6 +375,32 @@ func TestNesting(t *testing.T) {
 	}
 }
 
+// TestLineLimit makes the decoder believe that all but two bytes of what a line may have came before.
+func TestLineLimit(t *testing.T) {
+	for _, kind := range "+-,(" {
+		for _, tt := range []struct{ rest, want string }{
+			{"11\r\n", ""},
+			{"11x", "Reply line too long (byte 4)"},
+			{"111\r\n", "Reply line too long (byte 4)"},
+		} {
+			for _, cut := range []int{0, 1, 2} {
+				var d Decoder
+				if _, ev, err := d.Next([]byte{byte(kind), '1'}); ev != None || err != nil {
+					t.Fatal(ev, err)
+				}
+				d.num = MaxBulkLen - 2
+				_, ev, err := d.Next([]byte(tt.rest[:cut]))
+				if err == nil && ev == None {
+					_, ev, err = d.Next([]byte(tt.rest[cut:]))
+				}
+				if got := fmt.Sprint(err); tt.want != "" && got != tt.want || tt.want == "" && ev != Complete {
+					t.Errorf("%c, %q cut at %d: event %d, %v; want %s", kind, tt.rest, cut, ev, err, tt.want)
+				}
+			}
+		}
+	}
+}
+
 func TestErrorsAreSticky(t *testing.T) {
 	var d Decoder
 	n, _, err := d.Next([]byte("+OK\r\n"))

@@ -3,8 +3,8 @@ package protocol
 // Limits of what is accepted from the other side. Each one keeps a broken or hostile peer from costing memory or
 // stack; none of them is a guess, its origin is named.
 const (
-	// MaxBulkLen is the most bytes the body of a bulk string may have, in a reply and in a command. It is the
-	// default of redis.conf's proto-max-bulk-len.
+	// MaxBulkLen is the most bytes the body of a bulk string may have, in a reply and in a command, and the most a
+	// reply's line may have that tells no length. It is the default of redis.conf's proto-max-bulk-len.
 	MaxBulkLen = 512 << 20
 
 	// MaxElements is the most elements one array, set, push, map or attribute may announce; a map or attribute

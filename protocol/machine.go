@@ -49,6 +49,7 @@ const (
 	msgBig       = "Bad bignum value"
 	msgVerbatim  = "Verbatim string 4 bytes of content type are missing or incorrectly encoded"
 	msgLineEnd   = "Reply line not ended by CRLF"
+	msgLineLong  = "Reply line too long"
 	msgBodyEnd   = "Bulk string not ended by CRLF"
 	msgPush      = "Push message inside another reply"
 	msgStreamed  = "Streamed strings and aggregates are not supported"
@@ -142,15 +143,34 @@ func (d *Decoder) onText(buf []byte, i int) int {
 	if cr >= 0 {
 		rest = rest[:cr]
 	}
+	end := d.lineLimit(buf, i)
+	if i+len(rest) > end {
+		rest = buf[i:end]
+	}
 	if lf := bytes.IndexByte(rest, '\n'); lf >= 0 {
 		return d.fail(i+lf, msgLineEnd)
 	}
-	d.keep(rest)
-	if cr < 0 {
-		return len(buf)
+	d.keepLine(rest)
+	switch i += len(rest); {
+	case i == len(buf):
+		return i
+	case buf[i] != '\r':
+		return d.fail(i, msgLineLong)
 	}
 	d.state = atLF
-	return i + cr + 1
+	return i + 1
+}
+
+// lineLimit is the index in buf up to which the line may go on that is being read at buf[i]. A text, a double or a big
+// number has no length before it; num counts its bytes.
+func (d *Decoder) lineLimit(buf []byte, i int) int {
+	return i + int(min(int64(len(buf)-i), MaxBulkLen-int64(d.num)))
+}
+
+// keepLine keeps and counts the next bytes of such a line.
+func (d *Decoder) keepLine(p []byte) {
+	d.keep(p)
+	d.num += uint64(len(p))
 }
 
 // onBool takes the letter of a bool.

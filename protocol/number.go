@@ -91,8 +91,8 @@ func (d *Decoder) badRange() string {
 
 // onBig takes digits of a big number, which may be of any length, up to and including the CR.
 func (d *Decoder) onBig(buf []byte, i int) int {
-	start := i
-	for ; i < len(buf); i++ {
+	start, end := i, d.lineLimit(buf, i)
+	for ; i < end || i < len(buf) && buf[i] == '\r'; i++ {
 		c := buf[i]
 		switch {
 		case c >= '0' && c <= '9':
@@ -107,14 +107,22 @@ func (d *Decoder) onBig(buf []byte, i int) int {
 			return d.fail(i, msgBig)
 		}
 	}
-	d.keep(buf[start:])
-	return i
+	return d.cutLine(buf, start, end)
+}
+
+// cutLine keeps what there is of a line that has no end up to buf[end].
+func (d *Decoder) cutLine(buf []byte, start, end int) int {
+	d.keepLine(buf[start:end])
+	if end < len(buf) {
+		return d.fail(end, msgLineLong)
+	}
+	return end
 }
 
 // onDouble takes bytes of a double up to and including the CR.
 func (d *Decoder) onDouble(buf []byte, i int) int {
-	start := i
-	for ; i < len(buf); i++ {
+	start, end := i, d.lineLimit(buf, i)
+	for ; i < end || i < len(buf) && buf[i] == '\r'; i++ {
 		if buf[i] == '\r' && doubleDone[d.pos] {
 			d.keep(buf[start:i])
 			d.state = atLF
@@ -124,8 +132,7 @@ func (d *Decoder) onDouble(buf []byte, i int) int {
 			return d.fail(i, msgDouble)
 		}
 	}
-	d.keep(buf[start:])
-	return i
+	return d.cutLine(buf, start, end)
 }
 
 // States of a double: [sign] digits [. digits] [e [sign] digits], or inf or nan with an optional minus. RESP3 has no
