@@ -35,6 +35,16 @@ type control struct {
 // nodes. It bounds what a server costs us that never comes to the end of one.
 const maxSetUpReply = 16 << 20
 
+// resolve looks a name up once, within the time of --connect-timeout.
+func (s *session) resolve(ctx context.Context, host string, port int) (*netpoll.Endpoint, error) {
+	if limit := s.o.Load.ConnectTimeout; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	return netpoll.Resolve(ctx, host, port)
+}
+
 // openControl connects and authenticates, but neither selects nor negotiates.
 func (s *session) openControl(ctx context.Context) (*control, error) {
 	return s.openControlAt(ctx, s.ep)
