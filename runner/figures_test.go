@@ -38,6 +38,47 @@ func TestLiveDrawing(t *testing.T) {
 	}
 }
 
+// What is not known yet, or where nothing came, is no figure of 0.
+func TestFiguresThatAreNotKnown(t *testing.T) {
+	hist := report.NewHistogram()
+	hist.Record(int64(2 * time.Millisecond))
+	second := func(n, requests, errors int64) report.Interval {
+		i := report.Interval{At: time.Duration(n) * time.Second, Requests: requests, Errors: errors}
+		if requests > 0 {
+			i.P50, i.P99, i.P999, i.Max = 2*time.Millisecond, 2*time.Millisecond, 2*time.Millisecond, 2*time.Millisecond
+		}
+		return i
+	}
+	r := &round{plan: setPlan(t, "SET", "k", "v"), load: Load{Clients: 1, Pipeline: 1, Requests: unlimited}, interval: time.Second}
+	f := &figures{}
+	f.begin(r)
+	for _, step := range []struct {
+		name         string
+		add          func()
+		now, all     string // behind the rate
+		metrics, not string // what they must show, and must not
+	}{
+		{"before the first interval", func() {}, `- +- +- +- +-`, `- +- +- +- +-`, `respbench_requests_total\{.*\} 0`, `per_second|latency`},
+		{"after it", func() { f.add(second(1, 1, 0), hist) }, `2\.000 +2\.000 +2\.000 +2\.000 +0`, `2\.\d+ +2\.\d+ +2\.\d+ +2\.000 +0`, `per_second\{.*\} 1\n`, `NaN`},
+		{"in a silence", func() { f.add(second(2, 0, 0), report.NewHistogram()) }, `- +- +- +- +0`, `2\.\d+ +2\.\d+ +2\.\d+ +2\.000 +0`, `per_second\{.*\} 0\n`, `latency`},
+	} {
+		step.add()
+		var out bytes.Buffer
+		l := &live{w: &out, width: func() int { return 100 }, f: f, r: r}
+		l.draw(1, 0, time.Second)
+		for _, want := range []string{`now +\d+ +` + step.now + `\x1b`, `in all +\d+ +` + step.all + `\x1b`} {
+			if !regexp.MustCompile(want).MatchString(out.String()) {
+				t.Errorf("%s: no %s in %q", step.name, want, out.String())
+			}
+		}
+		out.Reset()
+		f.metrics().WritePrometheus(&out)
+		if text := out.String(); !regexp.MustCompile(step.metrics).MatchString(text) || regexp.MustCompile(step.not).MatchString(text) {
+			t.Errorf("%s: metrics %q, want %s and not %s", step.name, text, step.metrics, step.not)
+		}
+	}
+}
+
 // Where there is no terminal, --live draws nothing.
 func TestLiveWithoutTerminal(t *testing.T) {
 	s := startServer(t, always("+OK\r\n"))

@@ -30,8 +30,8 @@ func (l *live) draw(done int64, _, elapsed time.Duration) {
 	l.done, l.at = done, elapsed
 	rows = append(rows,
 		fmt.Sprintf("          %12s %10s %10s %10s %10s %9s", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "errors"),
-		liveRow("now", now, v.last.P50, v.last.P99, v.last.P999, v.last.Max, v.last.Errors),
-		liveRow("in all", perSecond(done, elapsed), v.p50, v.p99, v.p999, v.max, v.sum.errors))
+		liveRow("now", now, v.lasted > 0, v.last.Errors, v.last.Requests, v.last.P50, v.last.P99, v.last.P999, v.last.Max),
+		liveRow("in all", perSecond(done, elapsed), v.lasted > 0, v.sum.errors, v.sum.requests, v.p50, v.p99, v.p999, v.max))
 	l.write(rows)
 }
 
@@ -50,9 +50,21 @@ func (l *live) head(done int64, elapsed time.Duration) []string {
 	return []string{text}
 }
 
-func liveRow(name string, rate float64, p50, p99, p999, most time.Duration, errors int64) string {
-	ms := func(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()*1e3) }
-	return fmt.Sprintf("  %-8s%12.0f %10s %10s %10s %10s %9d", name, rate, ms(p50), ms(p99), ms(p999), ms(most), errors)
+// liveRow has a dash for what is not known: everything but the rate before the first interval has ended, and the latencies
+// where no reply came.
+func liveRow(name string, rate float64, known bool, errors, replies int64, latencies ...time.Duration) string {
+	row := fmt.Sprintf("  %-8s%12.0f", name, rate)
+	for _, d := range latencies {
+		text := "-"
+		if known && replies > 0 {
+			text = fmt.Sprintf("%.3f", d.Seconds()*1e3)
+		}
+		row += fmt.Sprintf(" %10s", text)
+	}
+	if !known {
+		return row + fmt.Sprintf(" %9s", "-")
+	}
+	return row + fmt.Sprintf(" %9d", errors)
 }
 
 // write replaces the block on the screen. Lines are cut to the terminal's width: a line that wraps

@@ -69,9 +69,14 @@ func (f *figures) metrics() *metrics.Set {
 	}
 	gauge("respbench_clients", "", float64(v.clients))
 	gauge("respbench_pipeline", "", float64(v.pipeline))
-	gauge("respbench_requests_per_second", "", perSecond(v.last.Requests, v.lasted))
+	if v.lasted > 0 {
+		gauge("respbench_requests_per_second", "", perSecond(v.last.Requests, v.lasted))
+	}
 	if v.offered > 0 {
 		gauge("respbench_offered_requests_per_second", "", v.offered)
+	}
+	if v.last.Requests == 0 { // no reply, no latency: 0 would be the best of all
+		return set
 	}
 	for _, q := range []struct {
 		name string
