@@ -25,7 +25,7 @@ type measuring struct {
 const ownGroup = "Options of this command"
 
 func (a *app) newMeasuring(m measuring) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: m.name, Short: m.short, DisableFlagParsing: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := a.runMeasuring(cmd.Context(), m, args)
@@ -36,6 +36,10 @@ func (a *app) newMeasuring(m measuring) *cobra.Command {
 			return err
 		},
 	}
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { // of "help sweep"; "sweep --help" is an option, parsed with the others
+		_ = a.runMeasuring(cmd.Context(), m, []string{"--help"})
+	})
+	return cmd
 }
 
 func (a *app) runMeasuring(ctx context.Context, m measuring, args []string) error {

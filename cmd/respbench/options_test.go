@@ -310,6 +310,16 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
+// "help NAME" is "NAME --help".
+func TestHelpOfSubcommands(t *testing.T) {
+	for _, name := range []string{"sweep", "ceiling", "suite", "compare", "report", "serve"} {
+		a, b := parse(t, "help", name), parse(t, name, "--help")
+		if a.code != 0 || b.code != 0 || a.stdout != b.stdout || !strings.Contains(a.stdout, "respbench "+name+" ") || len(a.stdout) < 500 {
+			t.Errorf("help %s: exit code %d, %q\n%s --help: exit code %d, %q", name, a.code, a.stdout, name, b.code, b.stdout)
+		}
+	}
+}
+
 // Under the peers' names there is no subcommand and no line of our own.
 func TestDropInNames(t *testing.T) {
 	for _, name := range []string{"/usr/bin/redis-benchmark", "valkey-benchmark"} {
