@@ -17,9 +17,10 @@ import (
 // the test, before the first round, that it can be written at all. What is no regular file (a named pipe) and what is
 // open already (-, /dev/stdout) is written directly; a symbolic link stays, and the file it leads to is replaced.
 type outFile struct {
-	path string
-	f    *os.File
-	temp bool
+	option string // that names it, for messages
+	path   string
+	f      *os.File
+	temp   bool
 }
 
 func createOutFile(ctx context.Context, option, path string) (*outFile, error) {
@@ -28,7 +29,7 @@ func createOutFile(ctx context.Context, option, path string) (*outFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", option, path, err)
 		}
-		return &outFile{path, f, false}, nil
+		return &outFile{option, path, f, false}, nil
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -40,7 +41,7 @@ func createOutFile(ctx context.Context, option, path string) (*outFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", option, err)
 		}
-		return &outFile{path, f, false}, nil
+		return &outFile{option, path, f, false}, nil
 	}
 	if err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: %s is a directory", option, path)
@@ -49,7 +50,7 @@ func createOutFile(ctx context.Context, option, path string) (*outFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot write %s: %w", option, path, plainPathError(err))
 	}
-	return &outFile{path, f, true}, nil
+	return &outFile{option, path, f, true}, nil
 }
 
 var descriptorPath = regexp.MustCompile(`^/(?:dev|proc/self)/fd/(\d{1,6})$`)
@@ -83,14 +84,25 @@ func duplicate(fd int, name string) (*os.File, error) {
 // plainPathError is the system's reason alone: the name of the temporary file would only puzzle.
 func plainPathError(err error) error {
 	var p *os.PathError
-	if errors.As(err, &p) {
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
 		return p.Err
+	case errors.As(err, &l):
+		return l.Err
 	}
 	return err
 }
 
 // finish writes the content and puts the file in its place.
 func (o *outFile) finish(write func(io.Writer) error) error {
+	if err := o.place(write); err != nil {
+		return fmt.Errorf("%s: cannot write %s: %w", o.option, o.path, plainPathError(err))
+	}
+	return nil
+}
+
+func (o *outFile) place(write func(io.Writer) error) error {
 	err := write(o.f)
 	if o.temp && err == nil {
 		err = o.f.Chmod(0o644)

@@ -236,9 +236,7 @@ func (f *SuiteFiles) write(s *report.SuiteResult, lang string) error {
 	} {
 		out, err := createOutFile(context.Background(), "--out", f.Path(file.form))
 		if err == nil {
-			if err = out.finish(file.write); err != nil {
-				err = fmt.Errorf("--out: %w", err)
-			}
+			err = out.finish(file.write)
 		}
 		if err != nil {
 			return fmt.Errorf("%w; the files have the rounds before (%s)", err, f.resuming())

@@ -56,10 +56,22 @@ func TestResultFilesThatFail(t *testing.T) {
 	if s.count() != 0 {
 		t.Errorf("%d requests were sent", s.count())
 	}
+	if full := "/dev/full"; exists(full) { // a disk that fills up is found at the end
+		good := useFake(t, "ok")
+		for _, option := range []string{"--json", "--hdr"} {
+			respbench(t, "-p", good.port(), "-n", "5", "-q", option, full, "ping").
+				check(t, want{1, qRow, `^` + option + `: cannot write /dev/full: no space left on device$`})
+		}
+	}
 	respbench(t, "-p", s.port(), "-n", "5", "-q", "--json", dir+"/r.json", "ping").check(t, bad(`boom at 1`))
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Assertions decide the exit code, and their table goes where it does not disturb.
