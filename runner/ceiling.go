@@ -45,6 +45,9 @@ func (g *rig) ceiling(ctx context.Context) error {
 	return errors.Join(err, context.Cause(ctx))
 }
 
+// counted is a number with its noun.
+func counted(n int, one, many string) string { return fmt.Sprintf("%d %s", n, plural(n, one, many)) }
+
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one

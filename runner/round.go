@@ -284,5 +284,5 @@ func silenceError(ep *netpoll.Endpoint, pending int32, limit time.Duration, time
 	if timeUp {
 		why = "the time of --duration is up"
 	}
-	return fmt.Errorf("Error: no reply from %s for %v with %d requests in flight (%s)", ep.Name, limit, pending, why)
+	return fmt.Errorf("Error: no reply from %s for %v with %s in flight (%s)", ep.Name, limit, counted(int(pending), "request", "requests"), why)
 }

@@ -46,12 +46,13 @@ func PlanSuite(w io.Writer, spec *SuiteSpec, servers SuiteServers, files *SuiteF
 			}
 		}
 	}
-	fmt.Fprintf(b, "%d measurements in each of %d rounds after %d warm-up rounds, each on a fresh server, %v apart: %.0f in all, %.0f requests, %.0f keys prefilled\n",
-		cells, spec.Rounds, spec.Warmup, spec.Rest.Round(time.Millisecond), rounds*float64(cells), requests, prefilled)
+	fmt.Fprintf(b, "%s in each of %s after %s, each on a fresh server, %v apart: %.0f in all, %.0f requests, %.0f keys prefilled\n",
+		counted(cells, "measurement", "measurements"), counted(spec.Rounds, "round", "rounds"),
+		counted(spec.Warmup, "warm-up round", "warm-up rounds"), spec.Rest.Round(time.Millisecond), rounds*float64(cells), requests, prefilled)
 	if files.earlier != nil {
 		fmt.Fprintf(b, "%d of them are there already\n", files.complete())
 	}
-	fmt.Fprintf(b, "seeds %d to %d; a failed round is tried %d times more\n", spec.Seed+1, spec.Seed+uint64(spec.Rounds), spec.Retries)
+	fmt.Fprintf(b, "seeds %d to %d; a failed round is tried %s more\n", spec.Seed+1, spec.Seed+uint64(spec.Rounds), counted(spec.Retries, "time", "times"))
 	fmt.Fprintf(b, "files: %s\n", strings.Join(files.Paths(), " "))
 	return b.Flush()
 }
