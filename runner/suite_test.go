@@ -246,6 +246,14 @@ func TestSuiteInterruptAndResume(t *testing.T) {
 			}
 		}
 	}
+	suiteFile := back.Path(fileSuite)
+	fewer := strings.Replace(readFile(t, suiteFile), "rounds: 3", "rounds: 2", 1)
+	if err := os.WriteFile(suiteFile, []byte(fewer), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ResumeSuite(suiteFile); err == nil || !strings.Contains(err.Error(), "has 3 rounds, and rounds in") {
+		t.Errorf("fewer rounds than there are: error %v", err)
+	}
 }
 
 // Resuming needs the files of one run.

@@ -121,6 +121,11 @@ func (f *SuiteFiles) fits(spec *SuiteSpec) error {
 				if m.Mode != spec.Workloads[k].Name {
 					return other
 				}
+				for _, r := range m.Rounds {
+					if !r.Warmup && r.Number > spec.Rounds {
+						return fmt.Errorf("%s has %d rounds, and rounds in %s is %d: it may be raised only", f.Path(fileResult), f.earlier.Rounds, f.Path(fileSuite), spec.Rounds)
+					}
+				}
 			}
 		}
 	}

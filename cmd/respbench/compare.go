@@ -42,7 +42,7 @@ func newCompareCommand() *cobra.Command {
 	fs.SortFlags = false
 	intVar(fs, &f.runs, "runs", "", "runs of each, when A and B are options")
 	fs.Var(strictTime{&f.rest}, "rest", "pause between two runs")
-	fs.StringVar(&f.slower, "fail-if-slower", "", "exit code 5 when B's throughput is lower by more than this, beyond chance (3%)")
+	fs.Var(filled{&f.slower}, "fail-if-slower", "exit code 5 when B's throughput is lower by more than this, beyond chance (3%)")
 	return cmd
 }
 

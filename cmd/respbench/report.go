@@ -68,8 +68,8 @@ func newReportCommand() *cobra.Command {
 	f.StringVar(&format, "format", "text", strings.Join(reportFormats, ", "))
 	f.StringVar(&table, "table", "detail", "of a suite as csv: detail, summary or trimmed")
 	f.StringVar(&lang, "lang", "en", strings.Join(report.Languages, " or "))
-	f.StringVar(&pictures, "pictures", "", "write a suite's pictures as SVG files into this folder, and nothing else")
-	f.StringVar(&before, "before", "", "an earlier suite's result file to compare a suite with")
+	f.Var(filled{&pictures}, "pictures", "write a suite's pictures as SVG files into this folder, and nothing else")
+	f.Var(filled{&before}, "before", "an earlier suite's result file to compare a suite with")
 	return cmd
 }
 

@@ -60,17 +60,20 @@ func TestSubcommandsRefuseNonsenseInOneLine(t *testing.T) {
 	defer taken.Close()
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	for args, say := range map[string]string{
-		"serve extra":          `^respbench: unexpected word "extra": serve has options only \(see respbench serve --help\)\n$`,
-		"suite extra":          `^respbench: unexpected word "extra": suite has options only \(see respbench suite --help\)\n$`,
-		"serve --port x":       `^respbench: invalid value "x" for --port: must be a whole number`,
-		"serve --port 0x5":     `^respbench: invalid value "0x5" for --port: must be a whole number`,
-		"serve --dir=":         `^--dir "": must not be empty\n$`,
-		"serve --fsync=":       `^--fsync "": must not be empty\n$`,
-		"serve --maxclients 0": `^--maxclients 0: must be at least 1\n$`,
-		"serve --nosuch":       `^respbench: unknown option "--nosuch" \(see respbench serve --help\)\n$`,
-		"serve --port " + port: `^cannot listen on 127\.0\.0\.1:` + port + `: .*address already in use\n$`,
-		"report":               `^respbench: report needs a file that --json or suite wrote \(see respbench report --help\)\n$`,
-		"report /no/such/file": `^open /no/such/file: no such file or directory\n$`,
+		"serve extra":                   `^respbench: unexpected word "extra": serve has options only \(see respbench serve --help\)\n$`,
+		"suite extra":                   `^respbench: unexpected word "extra": suite has options only \(see respbench suite --help\)\n$`,
+		"serve --port x":                `^respbench: invalid value "x" for --port: must be a whole number`,
+		"serve --port 0x5":              `^respbench: invalid value "0x5" for --port: must be a whole number`,
+		"serve --dir=":                  `^--dir "": must not be empty\n$`,
+		"serve --fsync=":                `^--fsync "": must not be empty\n$`,
+		"serve --maxclients 0":          `^--maxclients 0: must be at least 1\n$`,
+		"serve --nosuch":                `^respbench: unknown option "--nosuch" \(see respbench serve --help\)\n$`,
+		"serve --port " + port:          `^cannot listen on 127\.0\.0\.1:` + port + `: .*address already in use\n$`,
+		"suite --resume=":               `^respbench: invalid value "" for --resume: must not be empty \(see respbench suite --help\)\n$`,
+		"report --before= x":            `^respbench: invalid value "" for --before: must not be empty \(see respbench report --help\)\n$`,
+		"compare a b --fail-if-slower=": `^respbench: invalid value "" for --fail-if-slower: must not be empty \(see respbench compare --help\)\n$`,
+		"report":                        `^respbench: report needs a file that --json or suite wrote \(see respbench report --help\)\n$`,
+		"report /no/such/file":          `^open /no/such/file: no such file or directory\n$`,
 	} {
 		o := respbench(t, strings.Fields(args)...)
 		if o.code != 1 || o.stdout != "" || !regexp.MustCompile(say).MatchString(o.stderr) {

@@ -45,6 +45,20 @@ func (v strictTime) Type() string   { return "duration" }
 
 func (v strictTime) Set(text string) error { return duration(v.p, 0)(text) }
 
+// filled is a text that is not empty when it is given: the empty variable of a script must not switch off what its name asks for.
+type filled struct{ p *string }
+
+func (v filled) String() string { return *v.p }
+func (v filled) Type() string   { return "string" }
+
+func (v filled) Set(text string) error {
+	if text == "" {
+		return errors.New("must not be empty")
+	}
+	*v.p = text
+	return nil
+}
+
 func intVar(fs *pflag.FlagSet, p *int, name, short, usage string) {
 	fs.VarP(strictInt{p}, name, short, usage)
 }

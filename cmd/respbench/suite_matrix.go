@@ -121,6 +121,9 @@ func (f *suiteFlags) takeRedis() error {
 	}
 	count := map[string]int{}
 	for _, p := range programs {
+		if p == "" {
+			return usagef(`invalid value "" for --redis-server: must not be empty`)
+		}
 		name := "redis"
 		if strings.Contains(p[strings.LastIndexByte(p, '/')+1:], "valkey") {
 			name = "valkey"
