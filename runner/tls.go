@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"respbench/netpoll"
 )
@@ -156,6 +157,9 @@ func isAlert(err error) bool {
 	return errors.As(err, &op) && op.Op == "remote error"
 }
 
+// wordless is the end of a handshake that has not begun: an error reply would have to be encrypted.
+const wordless = " without a word, as one does that has too many clients"
+
 func tlsReason(err error) string {
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -171,7 +175,9 @@ func tlsReason(err error) string {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return "no answer within the time of --connect-timeout: a port without TLS says nothing"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the server closed the connection"
+		return "the server closed the connection" + wordless
+	case errors.Is(err, syscall.ECONNRESET):
+		return plainError(err) + wordless
 	case isAlert(err) && strings.HasSuffix(err.Error(), "certificate required"):
 		return plainError(err) + " (--cert and --key name the client's)"
 	case isAlert(err) && strings.HasSuffix(err.Error(), "handshake failure"): // with TLS 1.2 it says no more

@@ -81,6 +81,18 @@ func TestTLSToPlainPort(t *testing.T) {
 	}
 }
 
+// A full server drops a connection before its handshake, in which it could say why.
+func TestTLSFullServer(t *testing.T) {
+	a := newAuthority(t)
+	_, port := a.useTLSRedis("--maxclients", "1")
+	for _, engine := range engines() {
+		for _, args := range []string{"-q -t set", "-I"} {
+			respbench(t, append(strings.Fields(args), "-p", port, "--tls", "--insecure", "-c", "10", "--engine", engine)...).
+				check(t, bad(`^Could not negotiate a TLS connection: (the server closed the connection|Connection reset by peer) without a word, as one does that has too many clients$`))
+		}
+	}
+}
+
 // The other way round: a TLS port resets who speaks plainly to it.
 func TestPlainToTLSPort(t *testing.T) {
 	a := newAuthority(t)
