@@ -168,6 +168,18 @@ func ErrorTable(w io.Writer, r *Result) error {
 	return err
 }
 
+// Faults writes what stands in the full report of bench.c mode and in no other: the table of error replies and the first
+// mismatches, where there are any.
+func Faults(w io.Writer, r *Result) error {
+	if r.ErrorTotal > 0 {
+		if err := ErrorTable(w, r); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, mismatchLines(r))
+	return err
+}
+
 // mismatchLines shows the first replies that were not what the key must hold.
 func mismatchLines(r *Result) string {
 	var b strings.Builder

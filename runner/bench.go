@@ -30,8 +30,8 @@ func (s *session) bench(ctx context.Context) error {
 	}
 	s.tellRedirects(res)
 	s.tellNotes(r, res)
-	if out := &s.o.Output; res.ErrorTotal > 0 && (out.CSV || out.Quiet) { // the full report has the texts
-		if err := report.ErrorTable(s.io.Stderr, res); err != nil {
+	if out := &s.o.Output; out.CSV || out.Quiet { // the full report has the texts
+		if err := report.Faults(s.io.Stderr, res); err != nil {
 			return err
 		}
 	}

@@ -178,9 +178,9 @@ func TestVerifyFindsOneByte(t *testing.T) {
 		flipped = "y"
 	}
 	r.ask("SETRANGE bench:key:7777 17 " + flipped)
-	o := respbench(t, append(get, "--seed", "2")...)
-	o.check(t, want{4, `mismatches=[1-9]`, ""})
-	if all := o.stdout + o.stderr; !strings.Contains(all, "bench:key:7777") || !strings.Contains(all, "17") {
-		t.Errorf("the mismatch is not described:\n%s", all)
+	described := `^mismatch: key=bench:key:7777 offset=17 expected=`
+	respbench(t, append(get, "--seed", "2")...).check(t, want{4, `(?s)mismatches=[1-9].*` + described, "!mismatch"})
+	for _, short := range []string{"-q", "--csv"} {
+		respbench(t, append(get, "--seed", "2", short)...).check(t, want{4, "!offset", described})
 	}
 }
