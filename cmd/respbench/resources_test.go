@@ -39,7 +39,7 @@ func TestMemoryOfDeepPipelines(t *testing.T) {
 		if engine == "gnet" {
 			limit = 400 // it keeps what the socket did not take, a bounded part of each connection's pipeline
 		}
-		if mb > limit {
+		if limit *= memoryFactor; mb > limit {
 			t.Errorf("%s: %d MiB, want at most %d", engine, mb, limit)
 		}
 	}
