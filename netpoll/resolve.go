@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,6 +18,19 @@ type Endpoint struct {
 	Host  string // as given; empty for a unix socket
 	Addrs []netip.AddrPort
 	Path  string // of a unix socket; Addrs is empty then
+}
+
+// Prefer puts the address that a connection has reached in front: the next one need not find out which answers. It is
+// called before the endpoint is shared.
+func (e *Endpoint) Prefer(reached net.Addr) {
+	tcp, ok := reached.(*net.TCPAddr)
+	if !ok {
+		return
+	}
+	a := tcp.AddrPort()
+	if at := slices.Index(e.Addrs, netip.AddrPortFrom(a.Addr().Unmap(), a.Port())); at > 0 {
+		e.Addrs = slices.Concat(e.Addrs[at:at+1], e.Addrs[:at], e.Addrs[at+1:])
+	}
 }
 
 // maxUnixPath is the room of sockaddr_un without its closing zero byte.

@@ -66,6 +66,7 @@ func (s *session) probeNode(ctx context.Context, ep *netpoll.Endpoint) (node rep
 		return node, err
 	}
 	defer c.close()
+	ep.Prefer(c.conn.RemoteAddr())
 	conf, err := s.config(ctx, c, ep)
 	return report.ClusterNode{HasConfig: conf.HasConfig, Save: conf.Save, AppendOnly: conf.AppendOnly}, err
 }

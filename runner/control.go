@@ -201,6 +201,7 @@ func (s *session) probe(ctx context.Context) error {
 		return err
 	}
 	defer c.close()
+	s.ep.Prefer(c.conn.RemoteAddr())
 	s.server, err = s.config(ctx, c, s.ep)
 	return err
 }
