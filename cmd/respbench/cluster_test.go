@@ -207,19 +207,22 @@ func answersExactly(t *testing.T, c *redisCluster) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			c.t = t
-			c.reset()
-			o := respbench(t, append([]string{"-p", port, "--cluster", "-q"}, x.args...)...)
-			o.check(t, want{stderr: "!MOVED|tried again"})
-			for command, n := range x.want {
-				if got := c.calls(command); got != n {
-					t.Errorf("%d calls of %s, want %d", got, command, n)
-				}
-				for _, node := range c.nodes {
-					if got := c.callsAt(node, command); x.all && got == 0 {
-						t.Errorf("no call of %s at %s", command, node.addr)
+			timed(t, func() (idle string) { // while a loop waits for a processor, others take its requests
+				c.reset()
+				o := respbench(t, append([]string{"-p", port, "--cluster", "-q"}, x.args...)...)
+				o.check(t, want{stderr: "!MOVED|tried again"})
+				for command, n := range x.want {
+					if got := c.calls(command); got != n {
+						t.Errorf("%d calls of %s, want %d", got, command, n)
+					}
+					for _, node := range c.nodes {
+						if got := c.callsAt(node, command); x.all && got == 0 {
+							idle = fmt.Sprintf("no call of %s at %s", command, node.addr)
+						}
 					}
 				}
-			}
+				return idle
+			})
 		})
 	}
 }

@@ -92,9 +92,15 @@ func TestAddresses(t *testing.T) {
 func TestIdleConnectionIsClosed(t *testing.T) {
 	t.Parallel()
 	for _, engine := range engines() {
-		s := useFake(t, "idle:1200")
-		respbench(t, "-p", s.port(), "--engine", engine, "-q", "-c", "4", "--rps", "2", "-n", "30", "-t", "set").
-			check(t, bad(`^Error: Server closed the connection, after \d+\.\d s without a request on that connection \(a time-out for idle clients\?`))
+		timed(t, func() string {
+			s := useFake(t, "idle:2000")
+			o := respbench(t, "-p", s.port(), "--engine", engine, "-q", "-c", "4", "--rps", "0.05", "-n", "30", "-t", "set")
+			o.check(t, bad(`^Error: Server closed the connection`))
+			if !matches(o.stderr, `^.*, after \d+\.\d s without a request on that connection \(a time-out for idle clients\?`) {
+				return o.stderr
+			}
+			return ""
+		})
 	}
 }
 
