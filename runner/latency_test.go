@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -144,6 +145,43 @@ func TestInterruptedRoundsLastToTheInterruption(t *testing.T) {
 	}
 }
 
+// A round that is interrupted in its warm-up has measured nothing: no time, no bytes, no CPU; and it says when that was.
+func TestInterruptedInTheWarmup(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	s := startServer(t, func(*testConn, []string) string {
+		cancel(Interrupt{syscall.SIGINT})
+		return "+OK\r\n"
+	})
+	ses := newTestSession(t, s.ln.Addr().String(), Load{Clients: 1, Requests: 1000, Warmup: time.Hour})
+	res, err := ses.watched(ctx, ses.newRound(setPlan(t)))
+	if err != nil || !res.Interrupted || res.Requests != 0 || res.BytesIn != 0 || res.BytesOut != 0 || res.Elapsed != 0 || res.Started.IsZero() {
+		t.Errorf("%+v, error %v", res, err)
+	}
+}
+
+// The time series ends with the measured part, though the loops look on while their connections close.
+func TestSeriesEndsWithTheRun(t *testing.T) {
+	step := func(at time.Duration, n int64) *stepAccount {
+		return &stepAccount{Interval: report.Interval{At: at * time.Millisecond, Requests: n}}
+	}
+	for _, c := range []struct {
+		lasted time.Duration
+		want   []time.Duration // ends of the steps, ms
+	}{{250, []time.Duration{100, 200, 250}}, {300, []time.Duration{100, 200, 300}}, {450, []time.Duration{100, 200, 300, 400, 450}}} {
+		r := &round{steps: []*stepAccount{step(100, 5), step(200, 0), step(300, 5), step(400, 0), step(500, 0), step(520, 0)}}
+		for range 2 { // it is asked for twice
+			var got []time.Duration
+			for _, i := range r.intervals(c.lasted * time.Millisecond) {
+				got = append(got, i.At/time.Millisecond)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("after %d ms: steps end at %v, want %v", c.lasted, got, c.want)
+			}
+		}
+	}
+}
+
 func hasNote(res *report.Result, part string) bool {
 	for _, n := range res.Notes {
 		if strings.Contains(n, part) {
@@ -194,7 +232,7 @@ func TestIntervalsAndLoopsAddUpToAllSamples(t *testing.T) {
 			t.Errorf("paced %v: the merged histograms of three loops are not that of all samples", paced)
 		}
 		var n int64
-		for _, i := range r.intervals() {
+		for _, i := range r.intervals(time.Hour) {
 			n += i.Requests
 		}
 		if n != 30000 {

@@ -28,7 +28,7 @@ func (s *session) watched(ctx context.Context, r *round) (*report.Result, error)
 	}
 	s.describe(res)
 	load := watch.complete(res)
-	res.Series = r.intervals() // again: with the events
+	res.Series = r.intervals(res.Elapsed) // again: with the events
 	if watch != nil {
 		res.Verdict = judge(facts{elapsed: res.Elapsed, rate: res.QPS(), loops: res.CPU.Loops, client: res.CPU.User + res.CPU.System,
 			spins: r.load.Spin > 0, server: load, cores: s.env.Cores, clients: r.load.Clients, pipeline: r.load.Pipeline,

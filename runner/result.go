@@ -12,6 +12,7 @@ import (
 
 // result merges what the loops counted. It is called after they have ended.
 func (r *round) result(ctx context.Context) *report.Result {
+	r.measuring.Do(func() { r.started, r.cpu = time.Now(), processCPU() }) // it ended in the warm-up: nothing was measured
 	used := r.cpuEnd().since(r.cpu)
 	res := &report.Result{Title: r.plan.Title, Started: r.started, PayloadSize: r.plan.PayloadSize,
 		Clients: r.load.Clients, Threads: len(r.loops), Threaded: r.load.Threaded, Pipeline: r.load.Pipeline,
@@ -37,8 +38,10 @@ func (r *round) result(ctx context.Context) *report.Result {
 			errs.addN(text, n)
 		}
 		addTally(res, &w.tally)
-		res.BytesIn += w.bytesIn
-		res.BytesOut += w.bytesOut
+		if w.running && !w.warming {
+			res.BytesIn += w.bytesIn
+			res.BytesOut += w.bytesOut
+		}
 		res.Verified += w.verify.verified
 		res.Mismatches += w.verify.mismatches
 		res.Samples = append(res.Samples, w.verify.samples...)
@@ -55,7 +58,7 @@ func (r *round) result(ctx context.Context) *report.Result {
 	}
 	res.Redirects = r.redirects()
 	res.Ops = r.opResults(ops)
-	res.Series = r.intervals()
+	res.Series = r.intervals(res.Elapsed)
 	if len(r.schedule) > 0 {
 		res.Pacing = r.pacing(res, ctx.Err() != nil)
 	}

@@ -133,12 +133,21 @@ func (r *round) addEvents(atNs int64, texts []string) {
 	}
 }
 
-// intervals is the finished series, each event in the interval in which it was seen.
-func (r *round) intervals() (list []report.Interval) {
+// intervals is the finished series of a measured part that lasted so long, each event in the interval in which it was
+// seen. The loops go on counting intervals while they close their connections: those are not of the measured part.
+func (r *round) intervals(lasted time.Duration) (list []report.Interval) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	begins := time.Duration(0)
 	for _, a := range r.steps {
+		if begins >= lasted && a.Requests == 0 {
+			break
+		}
 		a.summarise()
+		begins = a.At
+		if a.At > lasted && lasted > 0 {
+			a.At = lasted
+		}
 		list = append(list, a.Interval)
 	}
 	for _, e := range r.events {
