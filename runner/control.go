@@ -26,7 +26,7 @@ type control struct {
 	limit time.Duration
 	buf   []byte
 	held  int  // bytes of buf that are received and not yet used
-	heard bool // something has come
+	heard bool // something has come, on this connection or an earlier one
 	value protocol.ValueParser
 	most  int // bytes of a reply; a longer one is given up
 }
@@ -69,7 +69,7 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 	if err != nil {
 		return nil, connectError(ep, err)
 	}
-	c := &control{conn: conn, name: ep.Name, limit: limit, buf: make([]byte, 16<<10), most: maxSetUpReply}
+	c := &control{conn: conn, name: ep.Name, limit: limit, buf: make([]byte, 16<<10), most: maxSetUpReply, heard: s.spoken}
 	c.stop = context.AfterFunc(ctx, func() { conn.Close() }) // a signal ends a command that waits
 	t := s.o.Target
 	t.Tracking, t.DB, t.RESP3 = false, 0, false
@@ -211,6 +211,7 @@ func (s *session) config(ctx context.Context, c *control, ep *netpoll.Endpoint) 
 	var got [2]string
 	for i, name := range []string{"save", "appendonly"} {
 		v, err := c.do("CONFIG", "GET", name)
+		s.spoken = s.spoken || c.heard
 		var refused *tlsError
 		switch {
 		case errors.As(err, &refused):

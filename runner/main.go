@@ -94,6 +94,7 @@ type session struct {
 	cluster *cluster    // nil without --cluster
 	server  report.Server
 	mute    bool // it closed the connection without a word when it was asked for its configuration
+	spoken  bool // it has answered something: a connection that it ends later is no matter of TLS
 	env     report.Environment
 	watch   *serverWatch // nil when nothing shows what it sees
 	judged  bool         // a verdict is wanted whatever is printed

@@ -16,6 +16,7 @@ import (
 func TestConnectionsThatFail(t *testing.T) {
 	runFakeCases(t, []fakeCase{
 		{"C23 closed after 5 of 10 each", "closeafter:5", loadOf20, bad(`^Error: Server closed the connection$`)},
+		{"C23 closed at the first GET of a probe", "closeafter:0", "--mode get --requests 20 --keyspace 10", bad(`^Error: Server closed the connection$`)},
 		{"C24 reset after 5 of 10 each", "rstafter:5", loadOf20, bad(`^Error: Connection reset by peer$`)},
 		{"C23 closed in a pipeline", "closeafter:5", "-c 2 -P 8 -n 40 -t set", bad(`^Error: Server closed the connection$`)},
 		{"C35 reply and close together", "lastfin:1", "-c 1 -n 1 -t set", good("SET")},
