@@ -94,12 +94,8 @@ func (s *session) plans(opt workload.TestOptions) ([]*workload.Plan, error) {
 		return []*workload.Plan{p}, oneReplyEach(p, s.o.Target.RESP3)
 	}
 	plans, unknown := workload.Suite(c.Tests, opt)
-	if len(unknown) > 0 {
-		fmt.Fprintf(s.io.Stderr, "WARNING: unknown test %s; the tests are %s\n",
-			quotedList(unknown), strings.Join(workload.TestNames(), ", "))
-	}
-	if len(plans) == 0 {
-		return nil, &Error{Code: ExitError, Err: fmt.Errorf("no test to run: -t names none of the tests")}
+	if len(unknown) > 0 { // those of -t have been taken out with a warning
+		return nil, fmt.Errorf("there is no test %q", unknown[0])
 	}
 	return plans, nil
 }
@@ -116,17 +112,6 @@ func readDataset(path string, maxRows int64) (*workload.Dataset, error) {
 		comma = '\t'
 	}
 	return workload.ReadDataset(f, comma, maxRows)
-}
-
-func quotedList(names []string) string {
-	var b strings.Builder
-	for i, n := range names {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", n)
-	}
-	return b.String()
 }
 
 // errCounted ends a run that has counted error replies, all of which have been printed.
