@@ -67,7 +67,7 @@ func (s *session) newCluster(ctx context.Context) (*cluster, error) {
 	l := cl.layoutOf(shards)
 	cl.resolveAll(ctx, l)
 	if l.covered() == 0 {
-		return nil, fmt.Errorf("Invalid cluster: no node that %s knows of has slots", s.ep.Name)
+		return nil, fmt.Errorf("Invalid cluster: no node that %s knows of is up and has slots", s.ep.Name)
 	}
 	cl.current.Store(l)
 	return cl, nil
@@ -136,7 +136,7 @@ func (cl *cluster) resolve(ctx context.Context, n *clusterNode) error {
 	}
 	host, port, err := splitAddr(n.addr)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: bad port", n.addr)
 	}
 	ep, err := netpoll.Resolve(ctx, host, port)
 	if err != nil {

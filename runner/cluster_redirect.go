@@ -47,6 +47,9 @@ func parseRedirect(text string) (r redirect, ok bool) {
 		}
 		r.slot = uint16(n)
 		r.host, r.port, err = splitAddr(strings.TrimSpace(addr))
+		if r.host == "?" { // the node prefers a host name and has none
+			r.host = ""
+		}
 		return r, err == nil && r.port > 0
 	}
 	return r, false

@@ -100,7 +100,7 @@ func slotsUpTo(last int, host, port string) func(string) string {
 
 // A node that has moved out sends everything to one that nobody knew.
 func TestClusterMovedToUnknown(t *testing.T) {
-	for _, host := range []string{"127.0.0.1", "", "localhost"} {
+	for _, host := range []string{"127.0.0.1", "", "?", "localhost"} {
 		t.Run("host="+host, func(t *testing.T) {
 			b := useFakeNode(t, takesAll)
 			a := useFakeNode(t, func(_ *fakeNode, cmd []string, _ bool) string {
@@ -115,6 +115,27 @@ func TestClusterMovedToUnknown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a node says of the cluster may lead nowhere.
+func TestClusterThatIsNone(t *testing.T) {
+	a := useFakeNode(t, takesAll)
+	shards := func(health string) string {
+		node := "*8\r\n+id\r\n+aaa\r\n+port\r\n:" + a.port() + "\r\n+role\r\n+master\r\n+health\r\n+" + health + "\r\n"
+		return "*1\r\n*4\r\n+slots\r\n*2\r\n:0\r\n:16383\r\n+nodes\r\n*1\r\n" + node
+	}
+	for reply, say := range map[string]string{
+		"*0\r\n":          `^Invalid cluster: no node that 127\.0\.0\.1:\d+ knows of is up and has slots$`,
+		shards("loading"): `^Invalid cluster: no node that 127\.0\.0\.1:\d+ knows of is up and has slots$`,
+		"$-1\r\n":         `^Cluster node 127\.0\.0\.1:\d+: CLUSTER SHARDS: not an array$`,
+		"-ERR This instance has cluster support disabled\r\n": `(?s)^Cluster node 127\.0\.0\.1:\d+ replied with error:\nERR This instance has cluster support disabled$`,
+	} {
+		a.knows(func(string) string { return reply })
+		respbench(t, "-p", a.port(), "--cluster", "-n", "10", "-c", "1", "-q", "-t", "set").check(t, bad(say))
+	}
+	a.knows(slotsOf("127.0.0.1", "99999"))
+	respbench(t, "-p", a.port(), "--cluster", "-n", "10", "-c", "1", "-q", "-t", "set").
+		check(t, bad(`^Could not connect to Redis at 127\.0\.0\.1:99999: bad port$`))
 }
 
 // A cluster of which a part is down is measured without that part, and not in silence.
