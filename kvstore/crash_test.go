@@ -372,6 +372,40 @@ func TestRewriteEndsAFailure(t *testing.T) {
 	}
 }
 
+// A rewrite that has filled the disk gives way to the log.
+func TestRewriteGivesItsRoomBack(t *testing.T) {
+	for _, fsync := range []string{FsyncAlways, FsyncEverySec} {
+		fs := newCrashFS(1)
+		r, err := openRig(t, fs, fsync)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.do(t, "SET", "a", strings.Repeat("x", 2000))
+		r.commit()
+		r.beginRewrite()
+		for range 2 { // the segment, and the large value in it
+			r.rewriteStep()
+			r.commit()
+		}
+		if r.log.journal.nextOff < 2000 || r.log.rewritten.Load() != rewriteGoing {
+			t.Fatalf("the rewrite has %d bytes and is in state %d", r.log.journal.nextOff, r.log.rewritten.Load())
+		}
+		fs.room = 10
+		reply, _ := r.do(t, "SET", "b", "a value that does not fit")
+		r.log.nextTail = nil // the log's own part of the batch meets the full disk first
+		if ok := r.commit(); !ok || reply != "+OK\r\n" || r.log.failure() != nil || r.rewrite.sum.failed != 1 {
+			t.Errorf("%s: committed %v, reply %q, failure %v, %d rewrites given up", fsync, ok, reply, r.log.failure(), r.rewrite.sum.failed)
+		}
+		want := fingerprint(r.Server)
+		if err := r.log.close(); err != nil {
+			t.Error(err)
+		}
+		if r, err = openRig(t, fs, fsync); err != nil || fingerprint(r.Server) != want {
+			t.Errorf("%s: after the next start: %v", fsync, err)
+		}
+	}
+}
+
 // With everysec, changes that were acknowledged before the disk was full are written when the server ends and there is room.
 func TestEverySecKeepsWhatCouldNotBeWritten(t *testing.T) {
 	fs := newCrashFS(1)

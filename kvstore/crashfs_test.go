@@ -85,6 +85,9 @@ func (fs *crashFS) Remove(name string) error {
 	if err := fs.call(); err != nil {
 		return err
 	}
+	if f := fs.names[name]; f != nil && fs.room >= 0 {
+		fs.room += int64(len(f.data))
+	}
 	delete(fs.names, name)
 	return nil
 }

@@ -1,12 +1,14 @@
 package kvstore
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 )
 
 // oplog.go carries records from the event loop to the disk.
@@ -15,8 +17,9 @@ import (
 // writes what was handed over: with fsync always it syncs at once (or the loop does, where that is quick), and all clients
 // whose commands were in the same turn of the loop share that sync; otherwise it gathers for gatherTime first, and a syncing goroutine follows every second.
 //
-// After a failed write or sync nothing more is written and writes are refused. Records that were handed over stay in
-// memory. A rewrite that succeeds puts all that is in memory on the disk and ends the failure.
+// A rewrite under way gives its room back to a log that has none left. After a failed write or sync nothing more is written and
+// writes are refused. Records that were handed over stay in memory. A rewrite that succeeds puts all that is in memory on the
+// disk and ends the failure.
 
 const (
 	gatherTime = 10 * time.Millisecond
@@ -270,6 +273,10 @@ func (l *oplog) save(b *batch) {
 		return
 	}
 	err := l.write(b.queue)
+	if noRoom(err) && l.rewritten.Load() == rewriteGoing {
+		l.giveUpRewrite(err) // it has taken the room, and can be begun again
+		err = l.write(b.queue)
+	}
 	if err != nil && l.fsync != FsyncAlways {
 		l.keep(l.writeMost(b.queue))
 	} else if err == nil && (l.fsync == FsyncAlways || b.sync) {
@@ -282,6 +289,9 @@ func (l *oplog) save(b *batch) {
 	l.committed.Store(b.seq)
 	l.size.Store(l.journal.off)
 }
+
+// noRoom tells that the disk, or what its owner may have of it, is full.
+func noRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 func (l *oplog) syncFile() error {
 	l.syncing.Lock()
