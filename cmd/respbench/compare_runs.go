@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -174,7 +175,7 @@ func runOnce(ctx context.Context, s *side, file string, seed uint64) ([]*report.
 		return nil, fmt.Errorf("%s\n%s", err, strings.TrimSpace(said.String()))
 	}
 	one, err := readSaved(file)
-	if err == nil && len(one.results) == 0 {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(one.results) == 0 { // --help, for one
 		err = errors.New("it measured nothing")
 	}
 	return one.results, err

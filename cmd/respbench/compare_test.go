@@ -78,6 +78,7 @@ func TestCompareMistakes(t *testing.T) {
 		{[]string{"--runs", "0", "--", "-t set", "--", "-t get"}, `invalid value 0 for --runs`},
 		{[]string{"--runs", "3", "--fail-if-slower", "3", "--", "-t set", "--", "-t get"}, `invalid value 3 for --runs: --fail-if-slower needs at least 4 `},
 		{[]string{"--runs", "1", "--", "--nosuch", "--", "-t get"}, `(?s)^warm-up of B.*Could not connect|^warm-up of A: exit status 1\nrespbench: Invalid option "--nosuch"`},
+		{[]string{"--runs", "1", "--", "--help", "--", "--help"}, `^warm-up of B: it measured nothing$`},
 	} {
 		respbench(t, append([]string{"compare"}, c.args...)...).check(t, want{1, "!.", c.stderr})
 	}
