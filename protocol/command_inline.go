@@ -15,17 +15,17 @@ func splitWords(line []byte, args [][]byte) (out [][]byte, ok bool) {
 			return out, true
 		}
 		from, to := i, i
-		for i < len(line) && !blank(line[i]) {
-			switch c := line[i]; c {
-			case '"', '\'':
-				if to, i, ok = unquote(line, to, i+1, c); !ok {
-					return out, false
-				}
-			default:
+		for i < len(line) && !separator(line[i]) {
+			if c := line[i]; c != '"' && c != '\'' {
 				line[to] = c
 				to++
 				i++
+				continue
 			}
+			if to, i, ok = unquote(line, to, i+1, line[i]); !ok {
+				return out, false
+			}
+			break // the closing quote ended the word
 		}
 		out = append(out, line[from:to:to])
 	}
@@ -72,6 +72,9 @@ func unescape(c byte) byte {
 	}
 	return c
 }
+
+// separator ends a word without quotes: fewer bytes than those that may stand between words.
+func separator(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // blank is isspace of the C locale.
 func blank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }

@@ -54,6 +54,8 @@ func TestCommandParser(t *testing.T) {
 		{"single quotes", "SET k 'a b'\r\n", []string{`["SET" "k" "a b"]`}, ""},
 		{"escapes", `SET k "a\x41\n\"\q" 'it\'s' "\xZZ"` + "\n", []string{`["SET" "k" "aA\n\"q" "it's" "xZZ"]`}, ""},
 		{"empty word", "SET k \"\"\n", []string{`["SET" "k" ""]`}, ""},
+		{"a vertical tab separates, but ends no word", "\vSET\f k \va\vb\n", []string{`["SET\f" "k" "a\vb"]`}, ""},
+		{"a blank of any kind behind a quote", "SET k 'a'\f\n", []string{`["SET" "k" "a"]`}, ""},
 		{"unbalanced", "SET k \"a\n", nil, "unbalanced quotes in request"},
 		{"text behind a quote", "SET k \"a\"b\n", nil, "unbalanced quotes in request"},
 		{"NUL in a line", "ECHO a\x00b\nPING\n", nil, ""},
