@@ -82,8 +82,17 @@ func (m *Result) leaveOut(results []*Result) {
 	if slices.ContainsFunc(results, func(r *Result) bool { return !reflect.DeepEqual(r.Env, m.Env) }) {
 		m.Notes = append(m.Notes, "the merged results come from different environments; the first one's is shown")
 	}
+	if slices.ContainsFunc(results, func(r *Result) bool { return !sameLoad(r, m) }) {
+		m.Notes = append(m.Notes, "the merged results were not taken under the same load; the first one's settings are shown")
+	}
 	m.Notes = append(m.Notes, fmt.Sprintf(
 		"merged from %d results; time series, verdict and server figures cannot be merged and are left out", len(results)))
+}
+
+// sameLoad tells whether two results are parts of one measurement, as far as their settings say.
+func sameLoad(a, b *Result) bool {
+	return loadOf(a) == loadOf(b) && a.Pipeline == b.Pipeline && a.PayloadSize == b.PayloadSize && a.ValueSize == b.ValueSize &&
+		a.Keyspace == b.Keyspace && a.KeepAlive == b.KeepAlive
 }
 
 // addLoad sets clients and threads to the sum where parts ran at once, and the rates of the schedules to

@@ -57,6 +57,23 @@ func TestMergeOfPartsAtOnce(t *testing.T) {
 	}
 }
 
+// Parts under different loads are merged as asked, but not in silence.
+func TestMergeOfUnlikeLoads(t *testing.T) {
+	for name, change := range map[string]func(*Result){
+		"": func(*Result) {}, "pipeline": func(r *Result) { r.Pipeline = 16 }, "closed": func(r *Result) { r.Pacing = nil },
+		"value": func(r *Result) { r.ValueSize = 9 },
+	} {
+		a, b := part(0, time.Second, 10, 1000), part(0, time.Second, 10, 1000)
+		change(b)
+		for _, pair := range [][]*Result{{a, b}, {b, a}} {
+			m, err := Merge(pair...)
+			if told := err == nil && strings.Contains(strings.Join(m.Notes, "\n"), "not taken under the same load"); told != (name != "") {
+				t.Errorf("%q: %v, notes %q", name, err, m.Notes)
+			}
+		}
+	}
+}
+
 func TestMergeErrors(t *testing.T) {
 	if _, err := Merge(); err == nil || err.Error() != "nothing to merge" {
 		t.Errorf("error %v", err)
