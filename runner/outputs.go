@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -96,16 +97,15 @@ func (o *outputs) writeHDR() error {
 	}
 	path := o.s.o.Output.HDR
 	o.hdr.drop()
-	for _, r := range o.s.results {
+	var failed error
+	for _, r := range o.s.results { // one that cannot be written does not cost the others
 		f, err := createOutFile(context.Background(), "--hdr", withTitle(path, r.Title))
-		if err != nil {
-			return err
+		if err == nil {
+			err = f.finish(func(w io.Writer) error { return report.WriteHGRM(w, distribution(r)) })
 		}
-		if err := f.finish(func(w io.Writer) error { return report.WriteHGRM(w, distribution(r)) }); err != nil {
-			return err
-		}
+		failed = cmp.Or(failed, err)
 	}
-	return nil
+	return failed
 }
 
 func distribution(r *report.Result) *report.Histogram {

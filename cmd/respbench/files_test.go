@@ -37,6 +37,13 @@ func TestResultFiles(t *testing.T) {
 	if text := readFile(t, hgrm); !strings.Contains(text, "Total count    =          500]") {
 		t.Errorf("%s: %s", hgrm, text)
 	}
+	if err := os.Mkdir(dir+"/q.SET.hgrm", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	respbench(t, "-p", s.port(), "-n", "500", "-t", "set,get", "-q", "--hdr", dir+"/q.hgrm").check(t, want{1, "", `q.SET.hgrm is a directory`})
+	if text := readFile(t, dir+"/q.GET.hgrm"); !strings.Contains(text, "Total count    =          500]") {
+		t.Errorf("the other test's file: %s", text)
+	}
 	for _, path := range []string{"/dev/stdout", "-"} {
 		o := respbench(t, "-p", s.port(), "-n", "5", "--csv", "--json", path, "ping") // standard output holds nothing else
 		if results, err := report.ReadJSON(strings.NewReader(o.stdout)); err != nil || len(results) != 1 || !strings.Contains(o.stderr, `"ping","`) {
