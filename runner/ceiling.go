@@ -10,6 +10,7 @@ import (
 // everything at once, and prints it. The caller runs that server in a process of its own.
 func Ceiling(ctx context.Context, o Options, out IO) error {
 	o.Output.ServerInfo, o.Load.Ceiling = false, 0
+	out = out.besides(o.Output.JSON, o.Output.HDR)
 	g, err := newRig(ctx, &o, out, true)
 	if err != nil {
 		return interruptedOr(ctx, err)

@@ -138,6 +138,7 @@ func TestCeiling(t *testing.T) {
 	o := respbench(t, "ceiling", "-c", "5", "-P", "4", "--duration", "0.5", "--json", file)
 	o.check(t, want{0, `^ceiling: [1-9][0-9.]+ requests per second \(SET, -c 5 -P 4, 3 bytes payload, 1 loop\)$`, `!.`})
 	o.check(t, want{0, `^give it to a measurement .*--ceiling [1-9]`, ``})
+	respbench(t, "ceiling", "-c", "5", "--duration", "0.1", "--json", "-").check(t, want{0, `\A\{\n "schema": "respbench/result"`, `^ceiling: `})
 	respbench(t, "--embedded", "-c", "5", "-P", "4", "-n", "100000", "-t", "set", "--ceiling", file).
 		check(t, want{0, `verdict: .*% of the client's ceiling of [1-9]`, `!WARNING: The ceiling`})
 	respbench(t, "--embedded", "-c", "2", "--duration", "0.2", "-t", "set", "--ceiling", file).
