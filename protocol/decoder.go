@@ -32,6 +32,7 @@ type Decoder struct {
 	pos     uint8 // progress within the current field; its meaning belongs to the state
 	kept    uint8 // bytes in line, or spilled
 	lineLen uint8 // bytes of line that Run may look for; 0: the last reply cannot be predicted
+	inside  uint8 // errors among the reply's elements: 0, 1, or 2 for more than one
 	depth   int16 // open aggregates
 
 	base  int64          // bytes consumed in all calls before this one
@@ -41,7 +42,7 @@ type Decoder struct {
 	num   uint64 // magnitude of the number being read
 	left  int64  // bytes of the body still to come
 	piece []byte
-	long  []byte // text of the reply when it does not fit line
+	long  []byte // text of the reply when it does not fit line; of an aggregate, that of the first error in it
 	near  [4]int64
 	far   []int64 // frames of the aggregates from the fifth level on; see open
 	err   error   // sticky *SyntaxError
@@ -82,6 +83,25 @@ func (d *Decoder) Reply() *Reply {
 		d.reply.Text = d.text()
 	}
 	return &d.reply
+}
+
+// InnerError is the text of the first error within the array, set or map that ended last, such as the reply to EXEC, in
+// which each command has its own. ok is false when there is none. The text is valid until the next call of Next.
+func (d *Decoder) InnerError() (text []byte, ok bool) { return d.long, d.inside > 0 }
+
+// foundInner begins the text of an error among the elements; only the first one's is kept.
+func (d *Decoder) foundInner() {
+	if d.inside == 0 {
+		d.long = d.long[:0]
+	}
+	d.inside = min(d.inside+1, 2)
+}
+
+// keepInner stores the next bytes of that text.
+func (d *Decoder) keepInner(p []byte) {
+	if d.inside == 1 {
+		d.long = append(d.long, p[:min(len(p), MaxKeptText-len(d.long))]...)
+	}
 }
 
 // Piece is the part of the body that the last Body event found: bytes of the caller's buffer, valid until the next call.

@@ -81,6 +81,9 @@ func (w *walker) complete() {
 		s += " " + string(w.body)
 		w.body = w.body[:0]
 	}
+	if text, within := w.d.InnerError(); within {
+		s += " with - " + string(text)
+	}
 	w.out = append(w.out, s)
 }
 
@@ -174,8 +177,16 @@ var replies = []struct {
 	{"array", "*2\r\n+a\r\n:1\r\n", "* 2"},
 	{"empty array", "*0\r\n+OK\r\n", "* 0; + OK"},
 	{"null array", "*-1\r\n+OK\r\n", "* null; + OK"},
-	{"array of a null and an error is no error", "*2\r\n$-1\r\n-ERR x\r\n", "* 2"},
-	{"four values", "+OK\r\n$5\r\nhello\r\n:12\r\n*2\r\n$-1\r\n-ERR x\r\n", "+ OK; $ 5; : 12; * 2"},
+	{"array of a null and an error is no error", "*2\r\n$-1\r\n-ERR x\r\n", "* 2 with - ERR x"},
+	{"four values", "+OK\r\n$5\r\nhello\r\n:12\r\n*2\r\n$-1\r\n-ERR x\r\n", "+ OK; $ 5; : 12; * 2 with - ERR x"},
+	{"the first of two inner errors", "*3\r\n-ERR a\r\n-ERR b\r\n:1\r\n+OK\r\n", "* 3 with - ERR a; + OK"},
+	{"long inner error", "*2\r\n-WRONGTYPE Operation against a key\r\n!5\r\nERR x\r\n:1\r\n", "* 2 with - WRONGTYPE Operation against a key; : 1"},
+	{"inner bulk error", "*2\r\n!5\r\nERR x\r\n-ERR\r\n*1\r\n:1\r\n", "* 2 with - ERR x; * 1"},
+	{"inner error of more than is kept", "*1\r\n-" + strings.Repeat("x", 2*MaxKeptText) + "\r\n+OK\r\n", "* 1 with - " + strings.Repeat("x", MaxKeptText) + "; + OK"},
+	{"error two levels down", "%1\r\n+a\r\n*2\r\n*1\r\n-E\r\n:1\r\n:7\r\n", "% 1 with - E; : 7"},
+	{"empty inner error", "*1\r\n-\r\n*0\r\n", "* 1 with - ; * 0"},
+	{"error in an attribute", "|1\r\n+a\r\n-ERR x\r\n*1\r\n:1\r\n", "* 1"},
+	{"error in a push", ">1\r\n-ERR x\r\n+OK\r\n", "push > 1; + OK"},
 	{"nested arrays", "*3\r\n*2\r\n:1\r\n*0\r\n*-1\r\n*1\r\n*1\r\n$3\r\nabc\r\n:9\r\n", "* 3; : 9"},
 	{"equal elements", "*6\r\n$3\r\nabc\r\n$3\r\ndef\r\n$3\r\nghi\r\n$-1\r\n$3\r\njkl\r\n$3\r\nmno\r\n+OK\r\n", "* 6; + OK"},
 	{"equal bulks go on after the array", "*2\r\n$3\r\nabc\r\n$3\r\ndef\r\n$3\r\nghi\r\n", "* 2; $ 3"},

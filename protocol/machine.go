@@ -128,9 +128,13 @@ func (d *Decoder) onType(buf []byte, i int) int {
 	d.state, d.kind = first[k], k
 	d.pos, d.num, d.neg = 0, 0, false
 	d.outer = d.depth == 0
-	if d.outer {
+	switch {
+	case d.outer:
+		d.inside = 0
 		d.reply.Kind, d.reply.Null, d.reply.Int, d.reply.Len = k, k == Null, 0, 0
 		d.line[0], d.kept, d.lineLen = byte(k), 1, 0
+	case k == Error, k == BulkError:
+		d.foundInner()
 	}
 	return i + 1
 }
@@ -151,6 +155,9 @@ func (d *Decoder) onText(buf []byte, i int) int {
 		return d.fail(i+lf, msgLineEnd)
 	}
 	d.keepLine(rest)
+	if d.kind == Error && !d.outer {
+		d.keepInner(rest)
+	}
 	switch i += len(rest); {
 	case i == len(buf):
 		return i
@@ -278,14 +285,14 @@ func (d *Decoder) onBody(buf []byte, i int) int {
 	if d.left -= int64(n); d.left == 0 {
 		d.state = atBodyCR
 	}
-	if d.outer {
-		switch {
-		case d.kind == BulkError:
-			d.keep(piece)
-		case d.kind == BulkString && d.Bodies:
-			d.piece = piece
-			d.event = Body
-		}
+	switch {
+	case d.kind == BulkError && d.outer:
+		d.keep(piece)
+	case d.kind == BulkError:
+		d.keepInner(piece)
+	case d.kind == BulkString && d.outer && d.Bodies:
+		d.piece = piece
+		d.event = Body
 	}
 	return i + n
 }

@@ -34,7 +34,8 @@ type Reply struct {
 	Text []byte // of '+', '-', '!', ',' and '(' the text, at most MaxKeptText bytes; valid until the decoder's next call
 }
 
-// IsError tells whether the reply as a whole is an error. An error inside an array does not make the array one.
+// IsError tells whether the reply as a whole is an error. An error inside an array does not make the array one: see
+// Decoder.InnerError.
 func (r *Reply) IsError() bool { return r.Kind == Error || r.Kind == BulkError }
 
 // isText tells whether the reply has a text.

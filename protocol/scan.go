@@ -29,6 +29,7 @@ func (d *Decoder) whole(buf []byte) (n int, ev Event) {
 	line := n
 	r := &d.reply
 	r.Kind, r.Null, r.Int, r.Len = k, false, 0, 0
+	d.inside = 0
 	switch {
 	case k == BulkString && v >= 0:
 		r.Len = v
@@ -60,6 +61,10 @@ func (d *Decoder) elements(buf []byte) (n int) {
 		size, v := scan(buf[n:])
 		if size == 0 {
 			break
+		}
+		if buf[n] == byte(Error) {
+			d.foundInner()
+			d.keepInner(buf[n+1 : n+size-len("\r\n")])
 		}
 		k := 1
 		if left > 1 && buf[n] == byte(BulkString) && v >= 0 {

@@ -60,7 +60,10 @@ func (w *worker) complete(c *client, now int64) error {
 	c.class = w.classify(c, r)
 	if c.class == classError {
 		text := string(r.Text)
-		if w.router != nil {
+		inner, within := c.dec.InnerError()
+		if within {
+			text = string(inner)
+		} else if w.router != nil {
 			if handled, err := w.redirected(c, text); handled || err != nil {
 				return err
 			}
@@ -88,12 +91,23 @@ func (w *worker) classify(c *client, r *protocol.Reply) class {
 		return classConflict
 	case r.IsError():
 		return classError
+	case w.innerError(c, r):
+		return classError
 	case read && r.Null:
 		return classMiss
 	case read:
 		return classHit
 	}
 	return classOK
+}
+
+// innerError tells that a reply holds an error: that of a command in a transaction, or of a script.
+func (w *worker) innerError(c *client, r *protocol.Reply) bool {
+	if r.Kind != protocol.Array && r.Kind != protocol.Map && r.Kind != protocol.Set {
+		return false
+	}
+	_, within := c.dec.InnerError()
+	return within
 }
 
 // isConflict recognises the answer to an RSET of a key that is there: an error, or a plain

@@ -167,6 +167,8 @@ func TestErrorReplies(t *testing.T) {
 		{"C119 moved in bench mode", reply("-MOVED 3999 127.0.0.1:7001\r\n"), "--mode set --requests 20", want{1, "", "MOVED"}},
 		{"errors are counted", "errat:7", "--on-error count -c 3 -n 20 -t set", want{1, `^SET: [0-9.]+ ` + qRow, `boom at 7`}},
 		{"counted errors do not end the tests", "errat:7", "--on-error count -c 3 -n 20 -t set,get", want{1, `(?m)^GET: [0-9.]+ ` + qRow, `^SET: error replies: 1 of 20 \(5\.00%\)\n  1 x ERR boom at 7$`}},
+		{"an error within a reply", reply("*2\r\n:1\r\n-WRONGTYPE Operation against a key\r\n"), "-n 10 exec", bad(`^Error from server: WRONGTYPE Operation against a key$`)},
+		{"errors within replies are counted", reply("*1\r\n-ERR x\r\n"), "--on-error count -n 10 exec", want{1, qRow, `^exec: error replies: 10 of 10 \(100\.00%\)\n  10 x ERR x$`}},
 		{"errors of the warm-up are told", "errat:1", "--on-error count --warmup 0.1 -n 20 -t set", want{0, `^SET: [0-9.]+ ` + qRow, `^WARNING: SET: the warm-up had 1 error reply, most often ERR boom at 1$`}},
 		{"an error of the warm-up ends the run", "errat:1", "--warmup 0.1 -n 20 -t set", bad(`^Error from server: ERR boom at 1$`)},
 		{"C72 no HELLO, not asked", "nohello", "-n 20 -t set", good("SET")},
