@@ -207,7 +207,7 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 		{"--json --csv -q", `invalid file "--csv" for --json: must not begin with a dash; is the value missing?`}, {"-s -q", `for -s`},
 		{"--user -a x", `for --user`}, {"--set-cmd --get-cmd RGET", `invalid command "--get-cmd" for --set-cmd`}, {"--dataset -x ping", `for --dataset`},
 		{"--json r --hdr r", `--json and --hdr need a file each`},
-		{"-n " + strings.Repeat("9", 500), `99..." for -n: must be a whole number, at least 1 (see respbench --help)`},
+		{"-n " + strings.Repeat("9", 500), `99..." for -n: must be a whole number from 1 to 9223372036854775807 (see respbench --help)`},
 		{"-t " + strings.Repeat("a,", 500), `a,..." for -t: there are ping_inline, `},
 		{"--n 5", `there is no option "--n"; did you mean -n?`},
 		{"-p", `Invalid option "-p" or option argument missing: -p needs a value`}, {"--host", `: --host needs a value`}, {"-qn", `: -n needs a value`},
