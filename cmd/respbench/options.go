@@ -60,12 +60,18 @@ func (s *settings) chooseMode(command []string) error {
 	return nil
 }
 
+// copiedDashes are what word processors make of "-": hyphens, dashes and the minus sign. No command begins with one.
+const copiedDashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+
 // takeCommand keeps the user's own command, or else the list of tests.
 func (s *settings) takeCommand(command []string) error {
 	c := &s.opts.Classic
 	if len(command) > 0 {
 		if strings.TrimSpace(command[0]) == "" {
 			return usagef("the command is empty")
+		}
+		if strings.IndexAny(command[0], copiedDashes) == 0 {
+			return usagef("%s begins with a dash that is not %q: was it copied from a text?", quoted(command[0]), "-")
 		}
 		c.Command = command
 		if s.testsGiven {

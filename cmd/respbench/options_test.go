@@ -186,6 +186,7 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 		{"--mode fast", `must be one of set, get, mixed`}, {"--set-ratio 101", `from 0 to 100`}, {"--keyspace 0", `for --keyspace`},
 		{"--mode set -r 0", `invalid -r/--keyspace 0: must be 1 to 1000000000000`},
 		{"--keyspace 1000000000001", `for --keyspace`},
+		{"-q –n 5", `"–n" begins with a dash that is not "-": was it copied from a text? (see respbench --help)`}, {"—port 5", `"—port" begins with a dash`}, {"−c 5", `begins with a dash`},
 		{"--set-cmd=", `invalid command "" for --set-cmd: must be one word, such as SET`}, {"--set-cmd __key__", `for --set-cmd`},
 		{"--engine iocp", `must be one of epoll, gnet`}, {"--rfr maybe", `must be one of no, yes, all`},
 		{"--cpu 3-1", `for --cpu`}, {"--cpu x", `for --cpu`}, {"--cpu 0,", `for --cpu`}, {"--cpu 5000", `for --cpu`},
