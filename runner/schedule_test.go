@@ -121,6 +121,9 @@ func TestSchedules(t *testing.T) {
 		{schedule{{100, 0.001, 10 * time.Second}}, 500.005},
 		{schedule{{1, 50, 3 * time.Second}, {50, 50, time.Second}, {50, 1, 3 * time.Second}}, 203},
 		{schedule{{0.5, 0.5, time.Minute}}, 30},
+		{schedule{{0, 100, 10 * time.Second}}, 500},
+		{schedule{{100, 0, 10 * time.Second}}, 500},
+		{schedule{{0, 0, time.Second}, {10, 10, time.Second}, {0, 0, time.Second}, {10, 10, time.Second}}, 20},
 	}
 	for _, tt := range tests {
 		if got := tt.s.offered(tt.s.length()); math.Abs(got-tt.total) > 1e-6 {

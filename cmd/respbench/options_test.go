@@ -138,6 +138,8 @@ func TestOptionsAreUnderstood(t *testing.T) {
 		{"--rps 1k..50k:60", func(o o) any { return o.Load.Schedule }, []runner.RateStep{{From: 1000, To: 50000, For: time.Minute}}},
 		{"--rps 10k:60s,20k:1m", func(o o) any { return o.Load.Duration }, 2 * time.Minute},
 		{"--rps 10k:60s -n 5", func(o o) any { return []any{o.Load.Duration, o.Load.Requests} }, []any{time.Duration(0), int64(5)}},
+		{"--rps 0..1k:60,0:1,10..0:5", func(o o) any { return o.Load.Schedule }, []runner.RateStep{
+			{From: 0, To: 1000, For: time.Minute}, {For: time.Second}, {From: 10, To: 0, For: 5 * time.Second}}},
 		{"--rps 5 --arrival poisson", func(o o) any { return o.Load.Poisson }, true},
 		{"--timeout 0 --connect-timeout 250ms --wait 3", func(o o) any {
 			return []time.Duration{o.Load.Timeout, o.Load.ConnectTimeout, o.Load.Wait}
@@ -193,6 +195,7 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 		{"--rps 0", `for --rps`}, {"--rps -5", `for --rps`}, {"--rps 1..2", `for --rps`}, {"--rps 10:0", `for --rps`},
 		{"--duration 2562047h", `for --duration: must be at most 876000h (see`}, {"--timeout 99999999999999999999", `for --timeout: must be at most 876000h`},
 		{"--rps 1:2562047h", `for --rps: must be at most 876000h`}, {"--rps 1:800000h,1:80000h", `for --rps: must be at most 876000h`},
+		{"--rps 0:5s", `for --rps`}, {"--rps 0..0:5s,0:1s", `for --rps`}, {"--rps 0..5", `for --rps`},
 		{"--rps 5,6", `for --rps`}, {"--rps 1k:5s,", `for --rps`}, {"--rps 1e3", `for --rps`},
 		{"--duration -1", `for --duration`}, {"--duration 0", `for --duration`}, {"--duration x", `for --duration`}, {"--duration +1s", `for --duration`},
 		{"-n 5 --duration 5", `-n and --duration are mutually exclusive`},

@@ -15,7 +15,8 @@ import (
 //	RATE:TIME,RATE:TIME,…    steps
 //	RATE..RATE:TIME,…        ramps, which may be mixed with steps
 //
-// A RATE is a number of requests per second with an optional k or M; below 1 is possible (0.5 = one in two seconds).
+// A RATE is a number of requests per second with an optional k or M; below 1 is possible (0.5 = one in two seconds). A
+// step may be a pause (0:10s), and a ramp may begin or end at 0; but a schedule of nothing else is a typing error.
 
 var errRates = errors.New("must be a rate (2000, 10k, 0.5), steps (10k:60s,20k:60s) or a ramp (1k..50k:60s)")
 
@@ -42,7 +43,7 @@ func rates(load *runner.Load) func(string) error {
 func parseRates(text string) ([]runner.RateStep, error) {
 	parts := strings.Split(text, ",")
 	steps := make([]runner.RateStep, 0, len(parts))
-	left := longest
+	left, most := longest, 0.0
 	for _, part := range parts {
 		step, err := parseRateStep(part)
 		if left -= step.For; err == nil && left < 0 {
@@ -55,6 +56,10 @@ func parseRates(text string) ([]runner.RateStep, error) {
 			return nil, errRates // only a single steady rate lasts for ever
 		}
 		steps = append(steps, step)
+		most = max(most, step.From, step.To)
+	}
+	if most == 0 {
+		return nil, errRates
 	}
 	return steps, nil
 }
@@ -73,11 +78,19 @@ func parseRateStep(text string) (step runner.RateStep, err error) {
 	if !ramp {
 		to = from
 	}
-	if step.From, err = parseRate(from); err != nil {
+	if step.From, err = parseLegRate(from, timed); err != nil {
 		return step, err
 	}
-	step.To, err = parseRate(to)
+	step.To, err = parseLegRate(to, timed)
 	return step, err
+}
+
+// parseLegRate is parseRate where a time says how long nothing may be sent.
+func parseLegRate(text string, timed bool) (float64, error) {
+	if timed && text == "0" {
+		return 0, nil
+	}
+	return parseRate(text)
 }
 
 func parseRate(text string) (float64, error) {
