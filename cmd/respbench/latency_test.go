@@ -34,13 +34,14 @@ func within(v, low, high float64) bool { return v >= low && v <= high }
 // enough, since what is measured wrongly is wrong each time. try says what was wrong, or nothing.
 func timed(t *testing.T, try func() string) {
 	t.Helper()
-	const tries = 5
+	const tries, lasting = 5, time.Minute // at the least: what makes the machine busy may be the tests beside this one
+	began := time.Now()
 	for i := 1; ; i++ {
 		wrong := try()
 		if wrong == "" {
 			return
 		}
-		if i == tries {
+		if i >= tries && time.Since(began) > lasting {
 			t.Error(wrong)
 			return
 		}
