@@ -21,13 +21,13 @@ func raiseFileLimit(l *Load, server string) error {
 	}
 	loops := min(l.Threads, l.Clients)
 	need := uint64(l.Clients + loopFiles*loops + spareFiles)
-	if lim.Cur < need && lim.Cur < lim.Max {
-		lim.Cur = min(lim.Max, max(need, lim.Cur))
+	if allowed := min(uint64(lim.Max), need); uint64(lim.Cur) < allowed {
+		setLimit(&lim.Cur, allowed)
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
 			return fmt.Errorf("cannot raise the limit of open files to %d: %w", lim.Cur, err)
 		}
 	}
-	if lim.Cur < need {
+	if uint64(lim.Cur) < need {
 		what := fmt.Sprintf("-c %d", l.Clients)
 		if loops > 1 {
 			what += fmt.Sprintf(" with %d loops", loops)
@@ -37,3 +37,6 @@ func raiseFileLimit(l *Load, server string) error {
 	}
 	return nil
 }
+
+// setLimit hides that FreeBSD's limits are signed.
+func setLimit[T int64 | uint64](limit *T, n uint64) { *limit = T(n) }
