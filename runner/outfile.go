@@ -53,6 +53,21 @@ func createOutFile(ctx context.Context, option, path string) (*outFile, error) {
 	return &outFile{option, path, f, true}, nil
 }
 
+// apart refuses a file that would take the place of one of the others.
+func (o *outFile) apart(others ...*outFile) error {
+	for _, p := range others {
+		if !o.temp || !p.temp || filepath.Base(o.path) != filepath.Base(p.path) {
+			continue
+		}
+		a, errA := os.Stat(filepath.Dir(o.path))
+		b, errB := os.Stat(filepath.Dir(p.path))
+		if errA == nil && errB == nil && os.SameFile(a, b) {
+			return fmt.Errorf("%s and %s need a file each", p.option, o.option)
+		}
+	}
+	return nil
+}
+
 var descriptorPath = regexp.MustCompile(`^/(?:dev|proc/self)/fd/(\d{1,6})$`)
 
 // openAlready tells which of our descriptors a path names. Such a path must not be opened anew, let alone replaced: when

@@ -40,6 +40,13 @@ func (s *session) openOutputs(ctx context.Context) (*outputs, error) {
 			o.drop()
 			return nil, err
 		}
+		if o.json != nil {
+			err = o.hdr.apart(o.json)
+		}
+	}
+	if err != nil {
+		o.drop()
+		return nil, err
 	}
 	return o, nil
 }

@@ -60,6 +60,14 @@ func TestResultFilesThatFail(t *testing.T) {
 		respbench(t, "-p", s.port(), "-n", "5", "-q", "--json", path, "ping").check(t, bad(`^--json: .*`+regexp.QuoteMeta(path)))
 		respbench(t, "-p", s.port(), "-n", "5", "-q", "--hdr", path, "ping").check(t, bad(`^--hdr: .*`+regexp.QuoteMeta(path)))
 	}
+	if err := os.Symlink(dir, dir+"/same"); err != nil {
+		t.Fatal(err)
+	}
+	respbench(t, "-p", s.port(), "-n", "5", "-q", "--json", dir+"/r", "--hdr", dir+"/same/r", "ping").check(t, bad(`^--json and --hdr need a file each$`))
+	respbench(t, "sweep", "-p", s.port(), "--rates", "10", "--json", dir+"/r", "--svg", dir+"/r").check(t, bad(`^--json and --svg need a file each$`))
+	if err := os.Remove(dir + "/same"); err != nil {
+		t.Fatal(err)
+	}
 	if s.count() != 0 {
 		t.Errorf("%d requests were sent", s.count())
 	}
