@@ -60,7 +60,7 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 		defer cancel()
 	}
 	conn, err := s.dialAny(dialCtx, ep)
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+	if outOfTime(err) {
 		return nil, timeoutError(ep, phaseDialing, limit)
 	}
 	if err == nil {
@@ -98,18 +98,29 @@ func (s *session) dialAny(ctx context.Context, ep *netpoll.Endpoint) (conn net.C
 	if len(sources) == 0 {
 		sources = []netip.Addr{{}}
 	}
+	var noPort error
 	for {
 		for _, src := range sources {
-			if conn, err = netpoll.Connect(ctx, netpoll.Dial{Endpoint: ep, Source: src}); !errors.Is(err, syscall.EADDRNOTAVAIL) {
+			conn, err = netpoll.Connect(ctx, netpoll.Dial{Endpoint: ep, Source: src})
+			switch {
+			case errors.Is(err, syscall.EADDRNOTAVAIL):
+				noPort = err
+			case noPort != nil && outOfTime(err):
+				return nil, noPort // the cause, rather than that the time is up
+			default:
 				return conn, err
 			}
 		}
 		select {
 		case <-time.After(portPause):
 		case <-ctx.Done():
-			return nil, err // the cause, rather than that the time is up
+			return nil, noPort
 		}
 	}
+}
+
+func outOfTime(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 func (c *control) close() {

@@ -22,6 +22,7 @@ func (w *worker) waitsForPort(c *client, err error) bool {
 	}
 	c.phase = phaseNoPort
 	w.portless++
+	w.noPort = err
 	return true
 }
 

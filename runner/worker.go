@@ -52,6 +52,7 @@ type worker struct {
 	partNs   int64 // when to stop waiting for the server to close; 0 = the round goes on
 	parting  int   // connections that the server has not closed yet
 	cpuEnd   cpuUsage
+	noPort   error // of the newest connection that had to wait for a port; nil once one has come about
 
 	fromStats netpoll.Stats // of the loop when the measured part began
 	toStats   netpoll.Stats // when every reply was there
@@ -127,6 +128,7 @@ func (w *worker) Opened(conn netpoll.Conn) {
 	c := &w.clients[conn.Tag()]
 	c.conn = conn
 	c.heardNs = netpoll.Now()
+	w.noPort = nil
 	if p := w.r.prefix; len(p.bytes) > 0 {
 		c.phase = phaseGreeting
 		c.skip = conn.Write(p.bytes) // the rest, if any, follows when there is room
@@ -358,7 +360,11 @@ func (w *worker) watch(now, late int64) {
 		c.heardNs = min(c.heardNs+late, now)
 		switch {
 		case (c.phase == phaseDialing || c.phase == phaseGreeting) && connect > 0 && now-c.dialNs-late > connect:
-			w.r.fail(timeoutError(w.endpointOf(c), c.phase, w.r.load.ConnectTimeout))
+			err := timeoutError(w.endpointOf(c), c.phase, w.r.load.ConnectTimeout)
+			if c.phase == phaseDialing && w.noPort != nil { // tried again, and not yet refused again
+				err = w.dialError(c, w.noPort)
+			}
+			w.r.fail(err)
 			return
 		case c.phase == phaseLoading && c.pending > 0 && silent > 0 && now-c.heardNs > silent:
 			err := silenceError(w.endpointOf(c), c.pending, time.Duration(silent), silent < int64(w.r.load.Timeout))
