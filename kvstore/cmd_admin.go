@@ -273,29 +273,37 @@ func (s *Server) configGet(c *client, patterns [][]byte) {
 	}
 }
 
+// configSet sets all of the parameters or none.
 func (s *Server) configSet(pairs [][]byte) {
+	maxClients, pass := s.opts.MaxClients, s.opts.RequirePass
 	for i := 0; i < len(pairs); i += 2 {
-		name, value := strings.ToLower(string(pairs[i])), string(pairs[i+1])
-		now, known := s.configValues()[name]
-		switch {
-		case !known:
-			s.fail("ERR Unknown option or number of arguments for CONFIG SET - '" + name + "'")
-			return
-		case name == "maxclients":
-			n, ok := protocol.ParseInt(pairs[i+1])
-			if !ok || n < 1 || n > int64(s.clientsPossible) {
-				s.fail("ERR CONFIG SET failed (possibly related to argument 'maxclients') - must be 1 to " + strconv.Itoa(s.clientsPossible))
-				return
-			}
-			s.opts.MaxClients = int(n)
-		case name == "requirepass":
-			s.opts.RequirePass = value
-		case now != value:
-			s.fail("ERR CONFIG SET failed (possibly related to argument '" + name + "') - can't set immutable config")
+		if wrong := s.setParameter(strings.ToLower(string(pairs[i])), pairs[i+1]); wrong != "" {
+			s.opts.MaxClients, s.opts.RequirePass = maxClients, pass
+			s.fail(wrong)
 			return
 		}
 	}
 	s.ok()
+}
+
+// setParameter gives the error to send when the parameter cannot have the value.
+func (s *Server) setParameter(name string, value []byte) (wrong string) {
+	now, known := s.configValues()[name]
+	switch {
+	case !known:
+		return "ERR Unknown option or number of arguments for CONFIG SET - '" + name + "'"
+	case name == "maxclients":
+		n, ok := protocol.ParseInt(value)
+		if !ok || n < 1 || n > int64(s.clientsPossible) {
+			return "ERR CONFIG SET failed (possibly related to argument 'maxclients') - must be 1 to " + strconv.Itoa(s.clientsPossible)
+		}
+		s.opts.MaxClients = int(n)
+	case name == "requirepass":
+		s.opts.RequirePass = string(value)
+	case now != string(value):
+		return "ERR CONFIG SET failed (possibly related to argument '" + name + "') - can't set immutable config"
+	}
+	return ""
 }
 
 func (s *Server) command(c *client, args [][]byte) {

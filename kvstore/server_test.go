@@ -176,6 +176,8 @@ func TestWire(t *testing.T) {
 		{"COMMAND INFO", "COMMAND INFO nosuch\n", "*1\r\n$-1\r\n", false},
 		{"stream at its end", "XADD x 18446744073709551615-18446744073709551615 f v\nXADD x * f v\n",
 			"$41\r\n18446744073709551615-18446744073709551615\r\n-ERR The stream has exhausted the last possible ID, unable to add more items\r\n", false},
+		{"CONFIG SET is whole or nothing", "CONFIG SET requirepass x nosuch 1\nCONFIG GET requirepass\n",
+			"-ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'\r\n*2\r\n$11\r\nrequirepass\r\n$0\r\n\r\n", false},
 		{"CONFIG GET save", "CONFIG GET save\n", "*2\r\n$4\r\nsave\r\n$0\r\n\r\n", false},
 		{"ECHO", "ECHO hi\n", "$2\r\nhi\r\n", false},
 		{"QUIT", "QUIT\r\nPING\r\n", "+OK\r\n", true},
