@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -182,12 +183,18 @@ func useRedis(t testing.TB, args ...string) *redisServer {
 	return r
 }
 
-// freePort is a port that was free a moment ago, and stays so: it is none of those that the kernel gives to connections and to
-// listeners that do not name one (Linux begins at 32768).
+// given are the ports that freePort has returned.
+var given sync.Map
+
+// freePort is a port that was free a moment ago, and stays so: no other call returns it, and it is none of those that the
+// kernel gives to connections and to listeners that do not name one (Linux begins at 32768).
 func freePort(t testing.TB) string {
 	t.Helper()
-	for range 100 {
+	for range 1000 {
 		port := strconv.Itoa(20000 + rand.IntN(12000))
+		if _, taken := given.LoadOrStore(port, true); taken {
+			continue
+		}
 		if ln, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
 			ln.Close()
 			return port
