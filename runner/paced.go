@@ -73,15 +73,16 @@ func (w *worker) pace(now int64) {
 	}
 }
 
-// stepsAtOnce bounds the walk before a connection is served again, to more than one can take: a rate that no client can
-// make must not keep a loop from its connections.
-func (w *worker) stepsAtOnce() int { return max(256, 2*w.r.load.Pipeline) }
+// stepsAtOnce bounds the walk before the connections are served again, to a few milliseconds: a rate that no client can make
+// must not keep a loop from them. It is far above what comes due in any pause of a client that can make its rate, so that
+// the queue is known in full.
+const stepsAtOnce = 1 << 16
 
 // advance moves the due pacer to the clock, but not beyond what is left of -n.
 func (w *worker) advance(now int64) {
 	o := w.open
 	most := uint64(o.given.n) + (w.work.left()+w.r.unit-1)/w.r.unit
-	for steps := w.stepsAtOnce(); !o.over && o.due.dueNs <= now; steps-- {
+	for steps := stepsAtOnce; !o.over && o.due.dueNs <= now; steps-- {
 		if steps == 0 {
 			if w.endNs > 0 && now >= w.endNs {
 				w.leapToEnd(now, most)
