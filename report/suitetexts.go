@@ -77,9 +77,9 @@ var words = map[string][2]string{
 	"some fail": {"%d of %d rounds failed or were interrupted", "%d / %d 轮失败或被中断"},
 
 	"fastest":            {"%s, %s: the fastest is %s (%.2f QPS).", "%s，%s：最快的是 %s（%.2f QPS）。"},
-	"fastest tie":        {"%s, %s: %s has the highest mean (%.2f QPS), but there is no difference to %s: the 95%% intervals overlap.", "%s，%s：%s 均值最高（%.2f QPS），但与 %s 无显著差异（95%% 置信区间重叠）。"},
+	"fastest tie":        {"%s, %s: %s has the highest trimmed mean (%.2f QPS), but there is no difference to %s: the 95%% intervals overlap.", "%s，%s：%s 去异常均值最高（%.2f QPS），但与 %s 无显著差异（95%% 置信区间重叠）。"},
 	"fastest persists":   {"%s, %s: the fastest that persists is %s (%.2f QPS).", "%s，%s：限定必须持久化时，最快的是 %s（%.2f QPS）。"},
-	"persists tie":       {"%s, %s: of those that persist, %s has the highest mean (%.2f QPS), but there is no difference to %s: the 95%% intervals overlap.", "%s，%s：限定必须持久化时，%s 均值最高（%.2f QPS），但与 %s 无显著差异（95%% 置信区间重叠）。"},
+	"persists tie":       {"%s, %s: of those that persist, %s has the highest trimmed mean (%.2f QPS), but there is no difference to %s: the 95%% intervals overlap.", "%s，%s：限定必须持久化时，%s 去异常均值最高（%.2f QPS），但与 %s 无显著差异（95%% 置信区间重叠）。"},
 	"between unknown":    {"%s against %s, %s: cannot tell whether they differ: fewer than %d rounds.", "%s 对 %s，%s：轮次不足，无法判断是否有差异（少于 %d 轮）。"},
 	"same between":       {"%s against %s, %s: no difference at their best persisting strategies, %s and %s: the 95%% intervals overlap.", "%s 对 %s，%s：最快的持久化策略 %s 与 %s 无显著差异（95%% 置信区间重叠）。"},
 	"costs":              {"%s, %s: %s costs %s QPS and %s us/op against %s.", "%s，%s：%s 的开销为 QPS %s、us/op %s（基线 %s）。"},
