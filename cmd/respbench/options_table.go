@@ -201,7 +201,8 @@ func (s *settings) paceRows() []row {
 		{long: "warmup", arg: "time", set: duration(&l.Warmup, 0), text: "Send so long before the measured part begins"},
 		{long: "rps", arg: "rate", set: rates(l), noun: "rate",
 			text: "Open loop: so many requests a second in all, whatever the\n" +
-				"server does; 10k:60s,20k:60s steps; 1k..50k:60s ramps"},
+				"server does; 10k:60s,20k:60s steps; 1k..50k:60s ramps;\n" +
+				"0 = no limit, as without it"},
 		{long: "arrival", arg: "fixed|poisson", set: word(&s.arrival, "fixed", "poisson"), text: "Gaps between requests of --rps (default fixed)"},
 	}
 }

@@ -11,14 +11,14 @@ import (
 
 // The grammar of --rps:
 //
-//	RATE                     the whole run
+//	RATE                     the whole run; 0 = as fast as replies allow, as in valkey-benchmark and without --rps
 //	RATE:TIME,RATE:TIME,…    steps
 //	RATE..RATE:TIME,…        ramps, which may be mixed with steps
 //
 // A RATE is a number of requests per second with an optional k or M; below 1 is possible (0.5 = one in two seconds). A
 // step may be a pause (0:10s), and a ramp may begin or end at 0; but a schedule of nothing else is a typing error.
 
-var errRates = errors.New("must be a rate (2000, 10k, 0.5), steps (10k:60s,20k:60s) or a ramp (1k..50k:60s)")
+var errRates = errors.New("must be a rate (2000, 10k, 0.5; 0 = no limit), steps (10k:60s,20k:60s) or a ramp (1k..50k:60s)")
 
 // maxRate is above what one machine can send; more is a typing error.
 const maxRate = 1e9
@@ -26,11 +26,14 @@ const maxRate = 1e9
 // rates sets the offered load.
 func rates(load *runner.Load) func(string) error {
 	return func(text string) error {
+		load.Schedule, load.Rate = nil, runner.Rate{}
+		if text == "0" {
+			return nil
+		}
 		steps, err := parseRates(text)
 		if err != nil {
 			return err
 		}
-		load.Schedule, load.Rate = nil, runner.Rate{}
 		if len(steps) == 1 && steps[0].For == 0 {
 			load.Rate.PerSecond = steps[0].From
 			return nil
