@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Endpoint is a server's name and every address it resolved to, in the order to be tried.
@@ -45,7 +46,7 @@ func Resolve(ctx context.Context, host string, port int) (*Endpoint, error) {
 	}
 	if err == nil {
 		e.Addrs = []netip.AddrPort{netip.AddrPortFrom(ip.Unmap(), uint16(port))}
-		return e, nil
+		return e, e.leaveOutUnreachable()
 	}
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
@@ -58,7 +59,37 @@ func Resolve(ctx context.Context, host string, port int) (*Endpoint, error) {
 			}
 		}
 	}
-	return e, nil
+	return e, e.leaveOutUnreachable()
+}
+
+// leaveOutUnreachable drops the addresses to which this machine has no way, such as localhost's ::1 where IPv6 is switched
+// off: their errors would stand in the place of what the others say. It fails when all of them are so for want of an address
+// here: connecting would fail with the errno that also says that no local port is free, which is worth waiting for; this is not.
+func (e *Endpoint) leaveOutUnreachable() (err error) {
+	var reachable []netip.AddrPort
+	for _, a := range e.Addrs {
+		if noWay := wayTo(a); noWay != nil {
+			err = noWay
+			continue
+		}
+		reachable = append(reachable, a)
+	}
+	switch {
+	case len(reachable) > 0:
+		e.Addrs = reachable
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("%s: this machine has no address to reach it from (is IPv6 switched off?)", e.Name)
+	}
+	return nil
+}
+
+// wayTo asks the kernel for a route and an address here, by connecting a UDP socket, which sends nothing.
+func wayTo(a netip.AddrPort) error {
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(a))
+	if err == nil {
+		conn.Close()
+	}
+	return err
 }
 
 // lookupFault says in the C library's words why a name has no address.
