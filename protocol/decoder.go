@@ -113,6 +113,12 @@ func (d *Decoder) PieceOffset() int64 { return d.reply.Len - d.left - int64(len(
 // Idle tells whether the decoder is between replies: no byte of a next one has come.
 func (d *Decoder) Idle() bool { return d.state == atReply }
 
+// Offset is how many bytes of the stream the decoder has consumed.
+func (d *Decoder) Offset() int64 { return d.base }
+
+// Forget keeps Run from taking replies for repetitions of the last one, which answered something else.
+func (d *Decoder) Forget() { d.lineLen = 0 }
+
 // Reset makes the decoder ready for a new stream. Bodies and the memory already allocated stay.
 func (d *Decoder) Reset() {
 	*d = Decoder{Bodies: d.Bodies, long: d.long[:0], far: d.far[:0]}

@@ -439,3 +439,23 @@ func TestErrorsAreSticky(t *testing.T) {
 		t.Errorf("after Reset: %v", err)
 	}
 }
+
+// A stream whose replies change their meaning, as those to the set-up of a connection and to the load behind them.
+func TestForget(t *testing.T) {
+	var d Decoder
+	for range 2 {
+		if n, ev, err := d.Next([]byte("+OK\r\n")); n != 5 || ev != Complete || err != nil {
+			t.Fatalf("Next = %d, %d, %v", n, ev, err)
+		}
+	}
+	d.Forget()
+	if n, k := d.Run([]byte("+OK\r\n"), 1); n != 0 || k != 0 {
+		t.Errorf("Run after Forget = %d, %d", n, k)
+	}
+	if d.Offset() != 10 {
+		t.Errorf("Offset = %d, want 10", d.Offset())
+	}
+	if _, _, err := d.Next([]byte("x")); err == nil || !strings.HasSuffix(err.Error(), "(byte 10)") {
+		t.Errorf("after Forget: %v, want an error at byte 10", err)
+	}
+}

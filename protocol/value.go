@@ -50,6 +50,9 @@ func (p *ValueParser) Parse(buf []byte) (n int, v Value, err error) {
 	return n, v, nil
 }
 
+// Offset is how many bytes of the stream have been gone over, those of a value that is not whole yet too.
+func (p *ValueParser) Offset() int64 { return p.dec.Offset() }
+
 // build makes the value at the start of buf, which the decoder has proved, and returns the bytes after it. The decoder's
 // limits bound the recursion and, since every element has come, the size of Elems.
 func build(buf []byte) (Value, []byte) {

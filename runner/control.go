@@ -133,6 +133,9 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 	if c.limit > 0 {
 		_ = c.conn.SetDeadline(time.Now().Add(c.limit)) // a connection without deadlines fails in Write
 	}
+	if err := c.quiet(); err != nil {
+		return protocol.Value{}, err
+	}
 	_, unsent := c.conn.Write(protocol.AppendCommand(nil, args...)) // what the server said before it closed is still to be read
 	for {
 		n, v, err := c.value.Parse(c.buf[:c.held])
@@ -164,8 +167,33 @@ func (c *control) do(args ...string) (protocol.Value, error) {
 	}
 }
 
+// quiet proves that nothing has come behind the last reply but push messages. What did would be taken for the next reply.
+func (c *control) quiet() error {
+	for c.held > 0 {
+		n, v, err := c.value.Parse(c.buf[:c.held])
+		switch {
+		case err != nil:
+			return lostError(err)
+		case n == 0:
+			return nil
+		case v.Kind != protocol.Push:
+			return unasked(isError(v), v.Str)
+		}
+		c.held = copy(c.buf, c.buf[n:c.held])
+	}
+	return nil
+}
+
 // lost words a failure while command was under way.
 func (c *control) lost(err error, command string) error {
+	err = c.plainLost(err, command)
+	if c.held > 0 {
+		err = inPart(err, c.value.Offset())
+	}
+	return err
+}
+
+func (c *control) plainLost(err error, command string) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("Error: no reply from %s to %s within %v (--connect-timeout)", c.name, command, c.limit)
 	}

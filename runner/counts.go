@@ -26,6 +26,7 @@ func (e *errorCounts) addN(text string, n int64) {
 	if *e == nil {
 		*e = errorCounts{}
 	}
+	text = named(text)
 	if _, known := (*e)[text]; !known {
 		text = e.room(text)
 	}

@@ -18,11 +18,19 @@ import (
 type serverError struct{ text, node string }
 
 func (e *serverError) Error() string {
-	text := report.OneLine(e.text)
+	text := report.OneLine(named(e.text))
 	if e.node != "" {
 		return "Error from server " + e.node + ": " + text
 	}
 	return "Error from server: " + text
+}
+
+// named is the text of an error reply, and what it is where it has none.
+func named(text string) string {
+	if text == "" {
+		return "(an error reply without a text)"
+	}
+	return text
 }
 
 // errNoRequest is what a reply is that nobody asked for.
@@ -58,6 +66,12 @@ func lostError(err error) error {
 		return fmt.Errorf("Error: %w", syntax)
 	}
 	return fmt.Errorf("Error: %s", plainError(err))
+}
+
+// inPart adds to an error that ends a connection that a reply on it is not whole: the server stopped in the middle of one,
+// or announced more than it sent.
+func inPart(err error, offset int64) error {
+	return fmt.Errorf("%w; a reply has come in part, up to byte %d", err, offset)
 }
 
 // plainError is the system's own sentence, as strerror gives it, without the names of Go's layers.

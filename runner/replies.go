@@ -159,33 +159,35 @@ func (w *worker) count(c *client, k int32, now int64) {
 	c.answered += int64(k)
 }
 
-// maxGreeting is far above any reply to the prefix commands: HELLO's lists the modules.
+// maxGreeting is far above all replies to the prefix commands: HELLO's lists the modules.
 const maxGreeting = 1 << 20
 
-// greet reads the replies to the prefix commands; each must be a good one.
+// greet reads the replies to the prefix commands; each must be a good one. The replies to the load go through the same
+// decoder, so that the offset in a message counts from the first byte of the connection.
 func (w *worker) greet(c *client, in *netpoll.ChainBuffer) {
 	for c.greeted < w.r.prefix.replies {
-		n, v, err := protocol.ParseValue(in.Linear())
-		switch {
-		case err != nil:
+		if in.Len() == 0 {
+			if c.dec.Offset() > maxGreeting {
+				w.r.fail(tooLong(w.endpointOf(c).Name, "to AUTH, SELECT or HELLO", maxGreeting))
+			}
+			return
+		}
+		n, ev, err := c.dec.Next(in.Segment())
+		if err != nil {
 			w.r.fail(lostError(err))
-			return
-		case n == 0 && in.Len() > maxGreeting:
-			w.r.fail(tooLong(w.endpointOf(c).Name, "to AUTH, SELECT or HELLO", maxGreeting))
-			return
-		case n == 0:
 			return
 		}
 		in.Discard(n)
-		if v.Kind == protocol.Push {
+		if ev != protocol.Complete {
 			continue
 		}
-		if v.Kind == protocol.Error || v.Kind == protocol.BulkError {
-			w.r.fail(&serverError{v.Str, w.nodeName(c)})
+		if r := c.dec.Reply(); r.IsError() {
+			w.r.fail(&serverError{string(r.Text), w.nodeName(c)})
 			return
 		}
 		c.greeted++
 	}
+	c.dec.Forget()
 	c.skip = 0
 	w.ready(c)
 }

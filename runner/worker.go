@@ -275,6 +275,9 @@ func (w *worker) lost(c *client, was phase, err error) error {
 		return &tlsError{cause: err}
 	}
 	err = lostError(err)
+	if !c.dec.Idle() {
+		err = inPart(err, c.dec.Offset())
+	}
 	if idle := time.Duration(netpoll.Now() - c.heardNs); was == phaseLoading && c.pending == 0 && idle >= longIdle {
 		err = fmt.Errorf("%w, after %.1f s without a request on that connection (a time-out for idle clients? fewer connections have less time to be idle)", err, idle.Seconds())
 	}
@@ -368,6 +371,9 @@ func (w *worker) watch(now, late int64) {
 			return
 		case c.phase == phaseLoading && c.pending > 0 && silent > 0 && now-c.heardNs > silent:
 			err := silenceError(w.endpointOf(c), c.pending, time.Duration(silent), silent < int64(w.r.load.Timeout))
+			if !c.dec.Idle() {
+				err = inPart(err, c.dec.Offset())
+			}
 			if w.endNs > 0 && now >= w.endNs {
 				w.r.giveUp(err)
 			} else {

@@ -125,6 +125,11 @@ func newFake(spec string) (fake, error) {
 			c.send("-ERR too bad\r\n")
 			return io.EOF
 		})
+	case "partfin":
+		f.load = each(func(c *fakeConn, _ []string, _ int) error {
+			c.send("$100\r\nabc")
+			return io.EOF
+		})
 	case "alert": // a port with TLS, to which a plain command is no hello
 		f.greeting, f.hangUp = "\x15\x03\x03\x00\x02\x02\x46", true
 	case "silent":
