@@ -24,6 +24,9 @@ func (s *session) bench(ctx context.Context) error {
 	if res == nil {
 		return gone
 	}
+	if err := nothingMeasured(ctx, res); err != nil {
+		return err
+	}
 	s.describeBench(b, res)
 	if err := s.printBench(res); err != nil {
 		return err

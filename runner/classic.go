@@ -134,6 +134,9 @@ func (s *session) classicRound(ctx context.Context, p *workload.Plan) error {
 	if res == nil {
 		return gone
 	}
+	if err := nothingMeasured(ctx, res); err != nil {
+		return err
+	}
 	if err := s.printClassic(res); err != nil {
 		return err
 	}

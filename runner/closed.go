@@ -1,6 +1,10 @@
 package runner
 
-import "respbench/netpoll"
+import (
+	"math"
+
+	"respbench/netpoll"
+)
 
 // The closed loop: a connection gets its next batch when the one before is answered, in the same
 // turn. It remembers only the batch's first index, its size and when it was written.
@@ -31,10 +35,11 @@ func (w *worker) batchOf(c *client) int {
 	if w.r.load.Reconnect > 0 {
 		units = max(w.roomOf(c), 1)
 	}
-	return int(units) * int(w.r.unit)
+	return int(min(units, math.MaxInt32/int64(w.r.unit))) * int(w.r.unit)
 }
 
-// send writes what of the batch is unsent, as far as the kernel takes it.
+// send writes what of the batch is unsent, as far as the kernel takes it. A batch may be far larger than what the kernel takes
+// at once, so the end of its time may come between two writes.
 func (w *worker) send(c *client) {
 	for c.unsent > 0 {
 		resumed := c.skip > 0
@@ -55,7 +60,27 @@ func (w *worker) send(c *client) {
 		if n < size {
 			return
 		}
+		w.cut(c, now)
 	}
+}
+
+// cut takes out of the batch what is not begun when the time of its part of the round, warm-up or measured, is up. Requests of
+// one unit stay together.
+func (w *worker) cut(c *client, now int64) {
+	if !w.timeUp(c.first, now) {
+		return
+	}
+	keep := c.unsent % int32(w.r.unit)
+	if keep == 0 && c.skip > 0 {
+		keep = int32(w.r.unit)
+	}
+	c.pending -= c.unsent - keep
+	c.unsent = keep
+}
+
+// timeUp tells whether a request with this index may not be begun any more. The index says of which part it is.
+func (w *worker) timeUp(index uint64, now int64) bool {
+	return w.endNs > 0 && now >= w.endNs || index >= warmupFirst && now >= w.measureNs
 }
 
 // write hands the slices of a Fill to the connection: how many bytes it took of how many.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"respbench/report"
@@ -48,4 +49,15 @@ func (s *session) tellNotes(r *round, res *report.Result) {
 			fmt.Fprintf(s.io.Stderr, "WARNING: %s: %s\n", res.Title, note)
 		}
 	}
+}
+
+// nothingMeasured is the error of a round that went to its end without a measured request. Latencies of 0 are no result.
+func nothingMeasured(ctx context.Context, res *report.Result) error {
+	if res.Requests > 0 || ctx.Err() != nil {
+		return nil
+	}
+	if p := res.Pacing; p != nil && p.Due == 0 {
+		return errors.New("Error: nothing was measured: the schedule of --rps had no request due in its time")
+	}
+	return errors.New("Error: nothing was measured: no connection was free before the time was up; try a longer --duration, or fewer requests in flight (-P)")
 }

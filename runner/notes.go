@@ -64,7 +64,7 @@ func (r *round) unanswered() (n int64) {
 }
 
 func (r *round) warmupNote() string {
-	if r.warmup.next.Load() == warmupFirst {
+	if r.warmup.next.Load() == r.warmupStart() {
 		return "the warm-up sent nothing"
 	}
 	for _, w := range r.workers {

@@ -64,9 +64,13 @@ func (w *worker) pace(now int64) {
 	o.queueMax = max(o.queueMax, waiting)
 	if w.endNs > 0 && now >= w.endNs && !o.ended {
 		o.over, o.ended = true, true
+		var dropped int
 		if w.router != nil {
-			o.given.n -= int64(w.router.dropUnsent()) / int64(w.r.unit)
+			dropped = w.router.dropUnsent()
+		} else {
+			dropped = w.takeUnsent()
 		}
+		o.given.n -= int64(dropped) / int64(w.r.unit)
 	}
 	if o.over && (o.ended || waiting == 0 && w.endNs == 0) && w.idle() && !w.warming {
 		w.finishAll()

@@ -74,8 +74,14 @@ type round struct {
 	events []event // of the server
 }
 
-// warmupFirst is the first request index of a warm-up: far from those of the measured part.
+// warmupFirst is below the request indices of a warm-up: far from those of the measured part.
 const warmupFirst = 1 << 62
+
+// warmupStart is the first request index of the warm-up, which begins with a whole unit.
+func (r *round) warmupStart() uint64 {
+	unit := max(r.unit, 1)
+	return (warmupFirst + unit - 1) / unit * unit
+}
 
 // sendAhead bounds what a loop has ready for one write.
 const sendAhead = 256 << 10
@@ -130,7 +136,7 @@ func (r *round) run(ctx context.Context) (*report.Result, error) {
 		r.quota.block = r.unit // no loop may sit on work whose time has come
 	}
 	r.warmup = newQuota(math.MaxInt64, threads, uint64(r.load.Pipeline), r.unit)
-	r.warmup.next.Store(warmupFirst)
+	r.warmup.next.Store(r.warmupStart())
 	r.waiting.Store(int64(r.load.Clients))
 	for i := range threads {
 		if err := r.addLoop(i, threads); err != nil {

@@ -97,6 +97,31 @@ func (w *worker) sendTracked(c *client) {
 	}
 }
 
+// takeUnsent takes back from all connections what they were given and have not begun, when the time of the warm-up or of the
+// measured part is up. Requests of one unit stay together. It returns how many requests that were.
+func (w *worker) takeUnsent() (dropped int) {
+	unit := int(w.r.unit)
+	for i := range w.clients {
+		c := &w.clients[i]
+		rest := c.fly.n - c.fly.sent
+		if c.phase != phaseLoading || rest == 0 {
+			continue
+		}
+		keep := rest % unit
+		if keep == 0 && c.skip > 0 {
+			keep = unit
+		}
+		c.fly.n -= rest - keep
+		c.pending -= int32(rest - keep)
+		dropped += rest - keep
+		if c.pending == 0 {
+			w.room(c)
+		}
+	}
+	w.inFlight -= dropped
+	return dropped
+}
+
 // countTracked accounts for k replies of one class, each against its own flight.
 func (w *worker) countTracked(c *client, k int32, now int64) {
 	for range k {

@@ -191,8 +191,11 @@ func (w *worker) measure() {
 	w.work, w.fromStats = w.r.shareOf(w.id), w.loop.Stats()
 	w.bytesIn, w.bytesOut = 0, 0
 	w.r.measured()
-	if w.router != nil {
+	switch {
+	case w.router != nil:
 		w.router.dropUnsent()
+	case w.open != nil:
+		w.takeUnsent()
 	}
 	if w.open != nil {
 		w.openLoop(w.measureNs)
@@ -212,6 +215,10 @@ func (w *worker) Writable(conn netpoll.Conn) {
 	case w.tracked:
 		w.sendTracked(c)
 	default:
+		if w.cut(c, c.heardNs); c.pending == 0 {
+			w.answered(c) // nothing of the batch was in flight
+			return
+		}
 		w.send(c)
 	}
 }
