@@ -141,6 +141,7 @@ func explain(err error, rows []row) error {
 	var invalid *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
 	var unknown *pflag.NotExistError
+	var nameless *pflag.InvalidSyntaxError
 	switch {
 	case errors.Is(err, errHelp), errors.Is(err, pflag.ErrHelp):
 		return errHelp
@@ -159,12 +160,22 @@ func explain(err error, rows []row) error {
 		return invalidOption(dashed(name), dashed(name)+" needs a value")
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
-		if rows == nil {
-			return usagef("unknown option %q", dashed(name))
+		if letters := []rune(unknown.GetSpecifiedShortnames()); len(letters) > 0 {
+			return noOption("-"+string(letters[:1]), "", rows)
 		}
-		return invalidOption(dashed(name), noSuchOption(dashed(name), similar(name, rows)))
+		return noOption(dashed(name), similar(name, rows), rows)
+	case errors.As(err, &nameless): // "---", "--="
+		return noOption(nameless.GetSpecifiedFlag(), "", rows)
 	}
 	return usagef("%s", err)
+}
+
+// noOption is the error of an unknown option, as typed.
+func noOption(typed, meant string, rows []row) error {
+	if rows == nil {
+		return usagef("unknown option %q", typed)
+	}
+	return invalidOption(typed, noSuchOption(typed, meant))
 }
 
 func explainInvalid(e *pflag.InvalidValueError, rows []row) error {

@@ -206,6 +206,7 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 		{"--assert p99<2mx", `invalid condition "p99<2mx" for --assert: column 6: `}, {"--assert=", `for --assert: column 1: `}, {"--log-level loud", `for --log-level`},
 		{"--foo", `Invalid option "--foo" or option argument missing: there is no option "--foo"`},
 		{"-z", `Invalid option "-z" or`}, {"-qz", `Invalid option "-z" or`}, {"-5", `Invalid option "-5" or`},
+		{"-é", `there is no option "-é"`}, {"-qé", `there is no option "-é"`}, {"---", `there is no option "---"`}, {"--=x", `there is no option "--=x"`},
 		{"--verify", `did you mean --verify-get?`},
 		{"-host x", `Invalid option "-host" or option argument missing: there is no option "-host"; did you mean --host?`}, {"-mode set", `did you mean --mode?`}, {"-csv", `did you mean --csv?`},
 		{"-q -dbnum 3", `did you mean --dbnum?`}, {"-port=5", `did you mean --port?`},
