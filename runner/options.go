@@ -3,8 +3,6 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -128,11 +126,6 @@ type Output struct {
 	Assert     []string      // conditions the result must meet, as typed
 }
 
-// sharesFile tells whether one result file would replace the other.
-func (o *Output) sharesFile() bool {
-	return o.JSON != "" && o.JSON != "-" && !strings.HasPrefix(o.JSON, "/dev/") && filepath.Clean(o.JSON) == filepath.Clean(o.HDR)
-}
-
 // ClassicOptions are the workload of redis-benchmark mode.
 type ClassicOptions struct {
 	Tests        []string // lower case, as given to -t; empty = all
@@ -211,7 +204,6 @@ func (o *Options) Validate() error {
 		{len(t.Sources) > 0 && t.Socket != "", "--source is for TCP: it does not go with -s"},
 		{t.TLS.Cert != "" && t.TLS.Key == "", "--cert needs --key"},
 		{t.TLS.Key != "" && t.TLS.Cert == "", "--key needs --cert"},
-		{o.Output.sharesFile(), "--json and --hdr need a file each"},
 		{o.Output.Quiet && o.Output.CSV && o.Mode == Bench, "-q and --csv do not go together"},
 	}
 	for _, c := range checks {

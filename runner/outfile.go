@@ -53,19 +53,28 @@ func createOutFile(ctx context.Context, option, path string) (*outFile, error) {
 	return &outFile{option, path, f, true}, nil
 }
 
-// apart refuses a file that would take the place of one of the others.
-func (o *outFile) apart(others ...*outFile) error {
-	for _, p := range others {
-		if !o.temp || !p.temp || filepath.Base(o.path) != filepath.Base(p.path) {
-			continue
-		}
-		a, errA := os.Stat(filepath.Dir(o.path))
-		b, errB := os.Stat(filepath.Dir(p.path))
-		if errA == nil && errB == nil && os.SameFile(a, b) {
+// apart refuses a file that would take the place of an earlier one, or be written into the same stream.
+func (o *outFile) apart(earlier ...*outFile) error {
+	for _, p := range earlier {
+		if o.samePlace(p) {
 			return fmt.Errorf("%s and %s need a file each", p.option, o.option)
 		}
 	}
 	return nil
+}
+
+func (o *outFile) samePlace(p *outFile) bool {
+	if o.temp != p.temp {
+		return false
+	}
+	if !o.temp {
+		a, openA := openAlready(o.path)
+		b, openB := openAlready(p.path)
+		return openA && openB && a == b
+	}
+	a, errA := os.Stat(filepath.Dir(o.path))
+	b, errB := os.Stat(filepath.Dir(p.path))
+	return filepath.Base(o.path) == filepath.Base(p.path) && errA == nil && errB == nil && os.SameFile(a, b)
 }
 
 var descriptorPath = regexp.MustCompile(`^/(?:dev|proc/self)/fd/(\d{1,6})$`)

@@ -31,18 +31,13 @@ func (s *session) openOutputs(ctx context.Context) (*outputs, error) {
 	}
 	var err error
 	if out.JSON != "" {
-		if o.json, err = createOutFile(ctx, "--json", out.JSON); err != nil {
-			return nil, err
-		}
+		o.json, err = createOutFile(ctx, "--json", out.JSON)
 	}
-	if out.HDR != "" {
-		if o.hdr, err = createOutFile(ctx, "--hdr", out.HDR); err != nil {
-			o.drop()
-			return nil, err
-		}
-		if o.json != nil {
-			err = o.hdr.apart(o.json)
-		}
+	if out.HDR != "" && err == nil {
+		o.hdr, err = createOutFile(ctx, "--hdr", out.HDR)
+	}
+	if o.json != nil && o.hdr != nil {
+		err = o.hdr.apart(o.json)
 	}
 	if err != nil {
 		o.drop()

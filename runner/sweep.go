@@ -324,15 +324,14 @@ func (w *sweep) openFiles(ctx context.Context, json string) error {
 			w.dropFiles()
 			return err
 		}
-		for _, earlier := range w.files {
-			if err == nil {
-				err = file.apart(earlier.file)
-			}
+		var earlier []*outFile
+		for _, e := range w.files {
+			earlier = append(earlier, e.file)
 		}
 		w.files = append(w.files, sweepFile{file, func() error {
 			return file.finish(func(out io.Writer) error { return f.write(out, w.res) })
 		}})
-		if err != nil {
+		if err := file.apart(earlier...); err != nil {
 			w.dropFiles()
 			return err
 		}

@@ -64,6 +64,7 @@ func TestResultFilesThatFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	respbench(t, "-p", s.port(), "-n", "5", "-q", "--json", dir+"/r", "--hdr", dir+"/same/r", "ping").check(t, bad(`^--json and --hdr need a file each$`))
+	respbench(t, "-p", s.port(), "-n", "5", "--json", "-", "--hdr", "/dev/stdout", "ping").check(t, bad(`^--json and --hdr need a file each$`))
 	respbench(t, "sweep", "-p", s.port(), "--rates", "10", "--json", dir+"/r", "--svg", dir+"/r").check(t, bad(`^--json and --svg need a file each$`))
 	if err := os.Remove(dir + "/same"); err != nil {
 		t.Fatal(err)

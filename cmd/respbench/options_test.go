@@ -212,7 +212,6 @@ func TestNonsenseIsRefusedInOneLine(t *testing.T) {
 		{"-q -dbnum 3", `did you mean --dbnum?`}, {"-port=5", `did you mean --port?`},
 		{"--json --csv -q", `invalid file "--csv" for --json: must not begin with a dash; is the value missing?`}, {"-s -q", `for -s`},
 		{"--user -a x", `for --user`}, {"--set-cmd --get-cmd RGET", `invalid command "--get-cmd" for --set-cmd`}, {"--dataset -x ping", `for --dataset`},
-		{"--json r --hdr r", `--json and --hdr need a file each`},
 		{"-n " + strings.Repeat("9", 500), `99..." for -n: must be a whole number from 1 to 9223372036854775807 (see respbench --help)`},
 		{"-t " + strings.Repeat("a,", 500), `a,..." for -t: there are ping_inline, `},
 		{"--n 5", `there is no option "--n"; did you mean -n?`},
