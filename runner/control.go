@@ -61,13 +61,13 @@ func (s *session) openControlAt(ctx context.Context, ep *netpoll.Endpoint) (*con
 	}
 	conn, err := s.dialAny(dialCtx, ep)
 	if outOfTime(err) {
-		return nil, timeoutError(ep, phaseDialing, limit)
+		return nil, addressGiven(timeoutError(ep, phaseDialing, limit), ep, s.ep)
 	}
 	if err == nil {
 		conn, err = s.secured(dialCtx, conn, ep)
 	}
 	if err != nil {
-		return nil, connectError(ep, err)
+		return nil, addressGiven(connectError(ep, err), ep, s.ep)
 	}
 	c := &control{conn: conn, name: ep.Name, limit: limit, buf: make([]byte, 16<<10), most: maxSetUpReply, heard: s.spoken}
 	c.stop = context.AfterFunc(ctx, func() { conn.Close() }) // a signal ends a command that waits

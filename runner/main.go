@@ -198,6 +198,16 @@ func (s *session) reserveProcessors() {
 	}
 }
 
+// addressGiven adds to an error of the way to a node that its address is the cluster's word. Behind a port forwarding, as of a
+// container, that is one which only the nodes reach.
+func addressGiven(err error, ep, seed *netpoll.Endpoint) error {
+	var refused *tlsError
+	if ep.Name == seed.Name || errors.As(err, &refused) {
+		return err
+	}
+	return fmt.Errorf("%w (the cluster gives this address for one of its nodes, and it must be reachable from here)", err)
+}
+
 // connectError words a failed connection as redis-benchmark does.
 func connectError(ep *netpoll.Endpoint, err error) error {
 	var hs *netpoll.HandshakeError

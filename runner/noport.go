@@ -42,7 +42,8 @@ func (w *worker) dialWaiting() {
 
 // dialError words a failed connection, with what was done so far when the ports ran out.
 func (w *worker) dialError(c *client, err error) error {
-	worded := connectError(w.endpointOf(c), err)
+	ep := w.endpointOf(c)
+	worded := addressGiven(connectError(ep, err), ep, w.r.endpoint)
 	if !errors.Is(err, syscall.EADDRNOTAVAIL) {
 		return worded
 	}

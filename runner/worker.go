@@ -370,7 +370,8 @@ func (w *worker) watch(now, late int64) {
 		c.heardNs = min(c.heardNs+late, now)
 		switch {
 		case (c.phase == phaseDialing || c.phase == phaseGreeting) && connect > 0 && now-c.dialNs-late > connect:
-			err := timeoutError(w.endpointOf(c), c.phase, w.r.load.ConnectTimeout)
+			ep := w.endpointOf(c)
+			err := addressGiven(timeoutError(ep, c.phase, w.r.load.ConnectTimeout), ep, w.r.endpoint)
 			if c.phase == phaseDialing && w.noPort != nil { // tried again, and not yet refused again
 				err = w.dialError(c, w.noPort)
 			}

@@ -136,6 +136,13 @@ func TestClusterThatIsNone(t *testing.T) {
 	a.knows(slotsOf("127.0.0.1", "99999"))
 	respbench(t, "-p", a.port(), "--cluster", "-n", "10", "-c", "1", "-q", "-t", "set").
 		check(t, bad(`^Could not connect to Redis at 127\.0\.0\.1:99999: bad port$`))
+	gone := freePort(t)
+	refused := bad(`^Could not connect to Redis at 127\.0\.0\.1:` + gone + `: Connection refused \(the cluster gives this address for one of its nodes, and it must be reachable from here\)$`)
+	a.knows(slotsOf("127.0.0.1", gone))
+	respbench(t, "-p", a.port(), "--cluster", "-n", "10", "-c", "1", "-q", "-t", "set").check(t, refused)
+	a.knows(slotsOf("127.0.0.1", a.port()))
+	a.says(func(*fakeNode, []string, bool) string { return "-MOVED 12182 127.0.0.1:" + gone + "\r\n" })
+	respbench(t, "-p", a.port(), "--cluster", "-n", "10", "-c", "1", "-q", "SET", "foo", "v").check(t, refused)
 }
 
 // A cluster of which a part is down is measured without that part, and not in silence.
