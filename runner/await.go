@@ -21,13 +21,13 @@ func (s *session) awaitServer(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		err := s.isReady(ctx)
-		switch {
-		case err == nil:
+		if err == nil {
 			return nil
-		case netpoll.Now() >= deadline:
-			return fmt.Errorf("%w (still so after %v, --wait)", err, s.o.Load.Wait)
 		}
 		s.io.Log.Debug().Str("answer", plainError(err)).Msg("the server is not ready")
+		if netpoll.Now() >= deadline {
+			return fmt.Errorf("%w (still so after %v, --wait)", err, s.o.Load.Wait)
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
