@@ -228,7 +228,7 @@ func (s *session) probeKeys(ctx context.Context, spec workload.BenchOptions) (mi
 			missing++
 		}
 	}
-	return missing, nil
+	return missing, c.quiet()
 }
 
 // setUp says the prefix commands that openControl leaves out.

@@ -112,6 +112,7 @@ func TestReplies(t *testing.T) {
 
 		{"C61 two replies for one", "two", "-c 1 -n 20 -P 4 -t set", bad(`reply without a pending request`)},
 		{"C61 two replies for one of a probe", "two", "--mode get --requests 20 --keyspace 10", bad(`^Error: reply without a pending request$`)},
+		{"C61 the same at the end of a probe", "two", "--mode get --requests 20 --keyspace 1", bad(`^Error: reply without a pending request$`)},
 		{"the offset counts the replies to the set-up", reply("\x15\r\n"), "-3 -c 1 -n 20 -t set", bad(`^Error: Protocol error, got "\\x15" as reply type byte \(byte 16\)$`)},
 		{"the second reply to the set-up is wrong", reply("+OK\r+"), "-a pw --dbnum 2 -c 1 -n 20 -t set", bad(`^Error: Reply line not ended by CRLF \(byte 4\)$`)},
 		{"an error without a text", reply("-\r\n"), loadOf20, bad(`^Error from server: \(an error reply without a text\)$`)},
