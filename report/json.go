@@ -2,8 +2,12 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"unicode"
 )
 
 // Result files. One file holds the rounds of one invocation. Its schema is docs/result.schema.json; the
@@ -71,7 +75,7 @@ func readFile(r io.Reader, kind, schema string, version int, file any) error {
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return fmt.Errorf("not a %s file: %w", kind, err)
+		return fmt.Errorf("not a %s file: %w", kind, jsonFault(err))
 	}
 	if head.Schema != schema {
 		return fmt.Errorf("not a %s file: schema is %q, must be %q", kind, head.Schema, schema)
@@ -80,9 +84,36 @@ func readFile(r io.Reader, kind, schema string, version int, file any) error {
 		return fmt.Errorf("%s file has version %d, this program reads 1 to %d", kind, head.Version, version)
 	}
 	if err := json.Unmarshal(data, file); err != nil {
-		return fmt.Errorf("%s file: %w", kind, err)
+		return fmt.Errorf("%s file: %w", kind, jsonFault(err))
 	}
 	return nil
+}
+
+// SchemaOf is the "schema" field of a JSON file, by which our files are told apart.
+func SchemaOf(data []byte) (string, error) {
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	err := json.Unmarshal(data, &head)
+	return head.Schema, jsonFault(err)
+}
+
+// jsonFault words an error of encoding/json for a reader of the file: where it is, and no types of Go's.
+func jsonFault(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("byte %d: %w", syntax.Offset, err)
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("it must hold a JSON object, not a JSON %s", kind.Value)
+	case errors.As(err, &kind):
+		path := slices.DeleteFunc(strings.Split(kind.Field, "."), func(name string) bool {
+			return name != "" && unicode.IsUpper(rune(name[0])) // an embedded struct, which has no name in the file
+		})
+		return fmt.Errorf("%s cannot be a JSON %s", strings.Join(path, "."), kind.Value)
+	}
+	return err
 }
 
 // ReadJSON reads a result file back, histograms and all.

@@ -103,7 +103,11 @@ func TestReadJSONErrors(t *testing.T) {
 	}
 	good := b.String()
 	for _, c := range []struct{ from, to, want string }{
-		{good, "hello", "not a result file: invalid character 'h'"},
+		{good, "hello", "not a result file: byte 1: invalid character 'h'"},
+		{good, `{"schema":`, "not a result file: byte 10: unexpected end of JSON input"},
+		{good, "[]", "not a result file: it must hold a JSON object, not a JSON array"},
+		{`"clients": `, `"clients": 0.5e0, "x": `, "result file: results.clients cannot be a JSON number 0.5e0"},
+		{`"latency": {`, `"latency": 7, "x": {`, "result file: results.latency cannot be a JSON number"},
 		{good, `{"schema":"x"}`, `not a result file: schema is "x", must be "respbench/result"`},
 		{`"version": 1`, `"version": 2`, "result file has version 2, this program reads 1 to 1"},
 		{`"count": 20000`, `"count": 20001`, "histogram: count 20001, but the buckets hold 20000"},

@@ -268,7 +268,7 @@ func TestSuiteFileComesBack(t *testing.T) {
 		"[]":             "not a suite file",
 		`{"schema":"x"}`: `not a suite file: schema is "x", must be "respbench/suite"`,
 		`{"schema":"respbench/suite","version":9}`:              "suite file has version 9, this program reads 1 to 1",
-		`{"schema":"respbench/suite","version":1,"systems":{}}`: "suite file: json: cannot unmarshal",
+		`{"schema":"respbench/suite","version":1,"systems":{}}`: "suite file: systems cannot be a JSON object",
 	} {
 		if _, err := ReadSuiteJSON(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

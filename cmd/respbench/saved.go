@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 
@@ -23,19 +22,17 @@ func readSaved(path string) (s saved, err error) {
 	if err != nil {
 		return s, err
 	}
-	var head struct {
-		Schema string `json:"schema"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
+	schema, err := report.SchemaOf(data)
+	if err != nil {
 		return s, fmt.Errorf("%s is not a result file: %w", path, err)
 	}
-	switch head.Schema {
+	switch schema {
 	case report.SuiteSchemaName:
 		s.suite, err = report.ReadSuiteJSON(bytes.NewReader(data))
 	case report.SchemaName:
 		s.results, err = report.ReadJSON(bytes.NewReader(data))
 	default:
-		return s, fmt.Errorf("%s: schema %q: must be %s (--json) or %s (suite)", path, head.Schema, report.SchemaName, report.SuiteSchemaName)
+		return s, fmt.Errorf("%s: schema %q: must be %s (--json) or %s (suite)", path, schema, report.SchemaName, report.SuiteSchemaName)
 	}
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", path, err)
