@@ -196,6 +196,9 @@ func (w *sweep) check(res *report.Result) (holds bool, figures []string) {
 	if w.objective == nil {
 		return true, nil
 	}
+	if res.Requests == 0 { // of nothing every objective would hold
+		return false, []string{"nothing was measured"}
+	}
 	o := w.objective.Check(res)
 	holds, figures = o.OK, []string{o.Assertion + ": " + o.Value}
 	if p := res.Pacing; p != nil && p.Achieved < keptShare*p.Offered {
@@ -220,7 +223,11 @@ func pointLine(variable string, p *report.SweepPoint) string {
 	if h == nil {
 		h = p.Result.Latency
 	}
-	text := fmt.Sprintf("%s %.6g: %.0f requests per second, p99 %.3f ms", variable, p.Load, p.Result.QPS(), float64(h.Percentile(99))/1e6)
+	figures := "nothing was measured"
+	if p.Result.Requests > 0 {
+		figures = fmt.Sprintf("%.0f requests per second, p99 %.3f ms", p.Result.QPS(), float64(h.Percentile(99))/1e6)
+	}
+	text := fmt.Sprintf("%s %.6g: %s", variable, p.Load, figures)
 	switch {
 	case p.Holds == nil:
 	case *p.Holds:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"respbench/report"
 )
@@ -101,5 +102,27 @@ func TestRoundRate(t *testing.T) {
 		if got := roundRate(v); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", v, got, want)
 		}
+	}
+}
+
+// A window without a reply holds no objective, not even one that nothing can break, and shows no latency of 0.
+func TestEmptyWindowHoldsNothing(t *testing.T) {
+	objective, err := report.ParseAssertion("errors==0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &sweep{so: SweepOptions{Variable: "clients"}, objective: objective}
+	empty := &report.Result{Latency: report.NewHistogram()}
+	if holds, figures := w.check(empty); holds || !slices.Equal(figures, []string{"nothing was measured"}) {
+		t.Errorf("holds %v, %q", holds, figures)
+	}
+	no := false
+	if got := pointLine("clients", &report.SweepPoint{Load: 2, Result: empty, Holds: &no, Tries: 2}); got != "clients 2: nothing was measured, fails at try 2" {
+		t.Errorf("%q", got)
+	}
+	one := &report.Result{Latency: report.NewHistogram(), Requests: 1, Elapsed: time.Second}
+	one.Latency.Record(1e6)
+	if holds, _ := w.check(one); !holds {
+		t.Error("a window with a reply and no errors must hold errors==0")
 	}
 }
