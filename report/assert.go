@@ -44,6 +44,11 @@ type Assertion struct {
 	unit        unit
 }
 
+// WantsMore tells whether the assertion asks for so high a count or rate, as qps>=100k does: a lower load fails it by nature.
+func (a *Assertion) WantsMore() bool {
+	return a.left.unit == countUnit && a.right.of == nil && !strings.HasPrefix(a.op, "<")
+}
+
 // AssertionError is a syntax error in an assertion.
 type AssertionError struct {
 	Text   string

@@ -303,6 +303,9 @@ func (w *sweep) noteLimit() {
 
 // noteUneven says when a load failed the objective below one that holds it, which a server alone seldom does.
 func (w *sweep) noteUneven() {
+	if w.objective == nil || w.objective.WantsMore() {
+		return
+	}
 	for _, p := range w.res.Points {
 		if p.Holds != nil && !*p.Holds && p.Load < w.res.Max {
 			w.res.Notes = append(w.res.Notes, fmt.Sprintf("%s %.6g failed although %.6g holds: something else ran meanwhile, or the windows are too short (--duration)",

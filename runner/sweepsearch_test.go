@@ -78,17 +78,24 @@ func TestSearchStartsFromWhatIsKnown(t *testing.T) {
 // A load that fails below one that holds was not the server's doing alone: the result says so, once.
 func TestUnevenSweepIsNoted(t *testing.T) {
 	yes, no := true, false
+	uneven := []report.SweepPoint{{Load: 100, Holds: &no}, {Load: 200, Holds: &no}, {Load: 400, Holds: &yes}, {Load: 800, Holds: &no}}
 	for _, c := range []struct {
-		points []report.SweepPoint
-		max    float64
-		note   string
+		objective string
+		points    []report.SweepPoint
+		max       float64
+		note      string
 	}{
-		{[]report.SweepPoint{{Load: 100, Holds: &no}, {Load: 200, Holds: &no}, {Load: 400, Holds: &yes}, {Load: 800, Holds: &no}}, 400, "rate 100 failed although 400 holds: "},
-		{[]report.SweepPoint{{Load: 100, Holds: &yes}, {Load: 800, Holds: &no}}, 100, ""},
-		{[]report.SweepPoint{{Load: 100, Holds: &no}}, 0, ""},
-		{[]report.SweepPoint{{Load: 100}, {Load: 200}}, 0, ""},
+		{"p99<2ms", uneven, 400, "rate 100 failed although 400 holds: "},
+		{"achieved/offered>=0.99", uneven, 400, "rate 100 failed although 400 holds: "},
+		{"qps>=300", uneven, 400, ""}, // by nature
+		{"p99<2ms", []report.SweepPoint{{Load: 100, Holds: &yes}, {Load: 800, Holds: &no}}, 100, ""},
+		{"p99<2ms", []report.SweepPoint{{Load: 100, Holds: &no}}, 0, ""},
 	} {
-		w := &sweep{so: SweepOptions{Variable: "rate"}, res: &report.SweepResult{Points: c.points, Max: c.max}}
+		objective, err := report.ParseAssertion(c.objective)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &sweep{so: SweepOptions{Variable: "rate"}, objective: objective, res: &report.SweepResult{Points: c.points, Max: c.max}}
 		w.noteUneven()
 		got := strings.Join(w.res.Notes, "; ")
 		if !strings.HasPrefix(got, c.note) || c.note == "" && got != "" || len(w.res.Notes) > 1 {
