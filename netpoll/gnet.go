@@ -6,19 +6,20 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"runtime"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/panjf2000/gnet/v2"
 	"github.com/panjf2000/gnet/v2/pkg/logging"
+	"golang.org/x/sys/unix"
 )
 
 // The gnet engine: the portable one. Each Loop is a gnet client with one event loop.
 //
 // gnet has no timer, no wake-up without a connection, no hook for "writable" and no way to dial
-// from its loop. So a loopback pair of its own carries what must run on the loop (its anchor),
+// from its loop. So a pair of sockets of its own carries what must run on the loop (its anchor),
 // connections are made by goroutines, and a connection whose kernel buffer is full is looked at
 // each millisecond. Deadlines are therefore about a millisecond coarse.
 
@@ -87,22 +88,11 @@ func (l *gnetLoop) Run() error {
 }
 
 func (l *gnetLoop) dropAnchor() error {
-	network, addr := "tcp", "127.0.0.1:0"
-	if runtime.GOOS == "linux" {
-		network, addr = "unix", "" // a name of the kernel's choice, without a file: it takes no port from the load
-	}
-	ln, err := net.Listen(network, addr)
+	near, far, err := socketPair()
 	if err != nil {
 		return err
 	}
-	defer ln.Close()
-	near, err := net.Dial(network, ln.Addr().String())
-	if err != nil {
-		return err
-	}
-	if l.far, err = ln.Accept(); err != nil {
-		return err
-	}
+	l.far = far
 	anchor, err := l.client.Enroll(near)
 	if err != nil {
 		return err
@@ -116,6 +106,26 @@ func (l *gnetLoop) dropAnchor() error {
 		l.execute(f)
 	}
 	return nil
+}
+
+// socketPair is two connected ends without an address, which take no port from the load.
+func socketPair() (near, far net.Conn, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	var ends [2]net.Conn
+	for i, fd := range fds {
+		unix.CloseOnExec(fd)
+		f := os.NewFile(uintptr(fd), "anchor")
+		if end, failed := net.FileConn(f); failed != nil { // it has a descriptor of its own
+			err = failed
+		} else {
+			ends[i] = end
+		}
+		f.Close()
+	}
+	return ends[0], ends[1], err
 }
 
 // execute runs f on the loop, as soon as it runs.
