@@ -19,6 +19,7 @@ const (
 // Limits of the options, with their origin.
 const (
 	MaxThreads  = 500     // redis-benchmark: "Too many threads, limiting threads to 500."
+	MaxTracked  = 1 << 16 // requests in flight on a connection that remembers each: with --rps and --cluster. The kernel holds fewer.
 	MaxDataSize = 1 << 30 // redis-benchmark: 1 GiB
 	MaxClients  = 1 << 20 // more sockets than one address pair has ports; a typing error, not a load
 	MaxKeyspace = 1e12    // twelve digits of __rand_int__

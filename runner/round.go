@@ -97,6 +97,9 @@ func (s *session) newRound(plan *workload.Plan) *round {
 	r := &round{plan: plan, load: s.o.Load, target: s.o.Target, endpoint: s.ep, tls: s.tls, mute: s.mute, sources: s.o.Target.sources(),
 		cluster: s.cluster, prefix: prefixOf(&s.o.Target), ahead: sendAhead, log: s.logLine, seed: s.o.Seed,
 		schedule: newSchedule(&s.o.Load), unit: uint64(plan.Unit()), interval: s.o.Output.Interval}
+	if len(r.schedule) > 0 || r.cluster != nil {
+		r.load.Pipeline = min(r.load.Pipeline, MaxTracked)
+	}
 	if r.load.PerBatch {
 		r.load.Reconnect = int64(r.load.Pipeline) * int64(r.unit)
 	}

@@ -47,6 +47,8 @@ func TestDeepPipelineEndsInTime(t *testing.T) {
 			t.Errorf("%+v: %v", l, err)
 		case res.Interrupted:
 			t.Errorf("%+v: it did not end", l)
+		case len(ses.newRound(plan).schedule) > 0 && res.Pipeline != MaxTracked:
+			t.Errorf("%+v: pipeline %d: each request in flight is remembered", l, res.Pipeline)
 		case asked > 0 && res.Requests != asked:
 			t.Errorf("%+v: %d requests", l, res.Requests)
 		case l.Warmup == 0 && int(res.Requests) != s.count():

@@ -150,6 +150,10 @@ func (s *settings) fillCommon() {
 	if s.threads.v > runner.MaxThreads {
 		s.warn("Too many threads, limiting threads to %d.", runner.MaxThreads)
 	}
+	if paced := l.Rate.PerSecond > 0 || len(l.Schedule) > 0; l.Pipeline > runner.MaxTracked && (paced || o.Target.Cluster) {
+		l.Pipeline = runner.MaxTracked
+		s.warn("Too deep a pipeline for --rps or --cluster, limiting -P to %d.", l.Pipeline)
+	}
 	l.Reconnect = s.reconnect.v
 	if s.keepAlive.given && s.keepAlive.v == 0 {
 		l.Reconnect, l.PerBatch = int64(l.Pipeline), true

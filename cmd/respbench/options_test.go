@@ -256,6 +256,8 @@ func TestWarnings(t *testing.T) {
 	for _, c := range []struct{ argv, say string }{
 		{"-e", "WARNING: -e option has no effect. We now immediately exit on error to avoid false results.\n"},
 		{"--threads 501", "WARNING: Too many threads, limiting threads to 500.\n"},
+		{"-P 65537 --rps 5", "WARNING: Too deep a pipeline for --rps or --cluster, limiting -P to 65536.\n"},
+		{"-P 2147483647 --cluster", "WARNING: Too deep a pipeline for --rps or --cluster, limiting -P to 65536.\n"}, {"-P 65537", ""}, {"-P 65536 --rps 5", ""},
 		{"-t get ping", "WARNING: Option -t is ignored.\n"},
 		{"-k 0", "WARNING: Keepalive disabled. You probably need 'echo 1 > /proc/sys/net/ipv4/tcp_tw_reuse' for Linux and " +
 			"'sudo sysctl -w net.inet.tcp.msl=1000' for Mac OS X in order to use a lot of clients/requests\n"},
