@@ -98,14 +98,20 @@ func (h *idler) Opened(c netpoll.Conn) {
 }
 
 func (h *idler) Data(_ netpoll.Conn, in *netpoll.ChainBuffer, _ int64) {
-	n, v, err := protocol.ParseValue(in.Linear())
-	switch {
-	case err != nil:
-		h.fail(lostError(err))
-	case n > 0 && v.Kind != protocol.Push:
-		h.fail(unasked(isError(v), v.Str))
+	for in.Len() > 0 {
+		n, v, err := protocol.ParseValue(in.Linear())
+		switch {
+		case err != nil:
+			h.fail(lostError(err))
+			return
+		case n == 0:
+			return
+		case v.Kind != protocol.Push:
+			h.fail(unasked(isError(v), v.Str))
+			return
+		}
+		in.Discard(n)
 	}
-	in.Discard(n)
 }
 
 func (h *idler) Writable(netpoll.Conn) {}

@@ -160,6 +160,8 @@ func newFake(spec string) (fake, error) {
 		f.greeting, f.hangUp = "-DENIED Redis is running in protected mode\r\n", true
 	case "pushing":
 		f.greeting = ">2\r\n+message\r\n+hi\r\n"
+	case "pushdenied":
+		f.greeting = ">2\r\n+message\r\n+hi\r\n-DENIED Redis is running in protected mode\r\n"
 	case "pushonly":
 		f.load = func(c *fakeConn, _ [][]string, _ int) (err error) {
 			for ; err == nil; time.Sleep(20 * time.Millisecond) { // as often as it has something to push, by definition

@@ -118,6 +118,7 @@ func TestReplies(t *testing.T) {
 		{"an error without a text", reply("-\r\n"), loadOf20, bad(`^Error from server: \(an error reply without a text\)$`)},
 		{"an error in place of a greeting", "denied", "-c 3 -n 20 -t set", bad(`^Error from server: DENIED Redis is running in protected mode$`)},
 		{"the same to idle connections", "denied", "-c 3 -I", bad(`^Error from server: DENIED Redis is running in protected mode$`)},
+		{"an error behind a push to idle connections", "pushdenied", "-c 3 -I", bad(`^Error from server: DENIED Redis is running in protected mode$`)},
 		{"push before the load", "pushing", "-c 3 -n 20 -t set", set},
 		{"control characters in an error", reply("-ERR a\x1b[31m\tb\r\n"), loadOf20, bad(`^Error from server: ERR a\\x1b\[31m\\tb$`)},
 		{"an error of two lines", reply("!7\r\nERR\r\nxy\r\n"), loadOf20, bad(`^Error from server: ERR\\r\\nxy$`)},
