@@ -272,14 +272,16 @@ func (w *worker) rehomeIdle() {
 // endCluster ends the loop when no request of it is left anywhere. In an open loop the schedule
 // decides.
 func (w *worker) endCluster(now int64) {
-	if w.open != nil || w.warming || w.inFlight > 0 {
+	if w.open != nil || w.warming {
 		return
 	}
 	timeUp := w.endNs > 0 && now >= w.endNs
-	if timeUp {
+	if timeUp && !w.router.ended {
+		w.router.ended = true
 		w.router.dropUnsent()
+		w.takeUnsent()
 	}
-	if w.router.settled() && (timeUp || w.work.empty()) {
+	if w.inFlight == 0 && w.router.settled() && (timeUp || w.work.empty()) {
 		w.finishAll()
 	}
 }

@@ -29,6 +29,7 @@ type router struct {
 	nodes   []*nodeState // by number; nil where this loop has had nothing to do with the node
 
 	queued     int          // requests in all queues
+	ended      bool         // the time is up, and what was not begun has been taken back
 	ahead      int          // as many may be taken from the quota before they can be sent
 	waits      waitHeap     // requests that pause before another try
 	dirty      []*nodeState // may have both work and a free connection

@@ -64,11 +64,9 @@ func (w *worker) pace(now int64) {
 	o.queueMax = max(o.queueMax, waiting)
 	if w.endNs > 0 && now >= w.endNs && !o.ended {
 		o.over, o.ended = true, true
-		var dropped int
+		dropped := w.takeUnsent()
 		if w.router != nil {
-			dropped = w.router.dropUnsent()
-		} else {
-			dropped = w.takeUnsent()
+			dropped += w.router.dropUnsent()
 		}
 		o.given.n -= int64(dropped) / int64(w.r.unit)
 	}

@@ -101,3 +101,31 @@ func TestNothingMeasured(t *testing.T) {
 		}
 	}
 }
+
+// What is taken back ends where a unit ends, and holds nothing that was begun here or tried at another node.
+func TestTakeUnsent(t *testing.T) {
+	for _, c := range []struct {
+		touch func(f *flights)
+		unit  uint64
+		drops int
+	}{
+		{func(*flights) {}, 1, 7},
+		{func(*flights) {}, 3, 6},
+		{func(f *flights) { f.at(2).sentNs = 1 }, 1, 6},
+		{func(f *flights) { f.at(3).sentNs = 1 }, 3, 3},
+		{func(f *flights) { f.at(4).tries = 1 }, 1, 4},
+		{func(f *flights) { f.at(4).flags = askingFlight }, 3, 3},
+		{func(f *flights) { f.at(8).tries = 1 }, 1, 0},
+	} {
+		w := &worker{r: &round{unit: c.unit}, router: &router{}, clients: []client{{phase: phaseLoading}, {phase: phaseLoading}}}
+		for i := range uint64(9) {
+			w.give(&w.clients[1], flight{index: i})
+		}
+		f := &w.clients[1].fly
+		f.sent = 2
+		c.touch(f)
+		if n := w.takeUnsent(); n != c.drops || f.n != 9-n || w.inFlight != 9-n || int(w.clients[1].pending) != 9-n {
+			t.Errorf("unit %d: dropped %d of 9, want %d; %d are left, %d in flight", c.unit, n, c.drops, f.n, w.inFlight)
+		}
+	}
+}

@@ -18,6 +18,9 @@ type flight struct {
 	flags uint8  // askingFlight, silent, single, asking
 }
 
+// untouched tells that nothing of it was written, to no node.
+func (x *flight) untouched() bool { return x.sentNs == 0 && x.tries == 0 && x.flags == 0 }
+
 // flights is a ring; the first sent of its n flights are wholly written.
 type flights struct {
 	buf           []flight // its length is a power of two
@@ -98,23 +101,27 @@ func (w *worker) sendTracked(c *client) {
 }
 
 // takeUnsent takes back from all connections what they were given and have not begun, when the time of the warm-up or of the
-// measured part is up. Requests of one unit stay together. It returns how many requests that were.
+// measured part is up, but not what is on its way to another node. Requests of one unit stay together. It returns how many
+// requests that were.
 func (w *worker) takeUnsent() (dropped int) {
-	unit := int(w.r.unit)
 	for i := range w.clients {
 		c := &w.clients[i]
-		rest := c.fly.n - c.fly.sent
-		if c.phase != phaseLoading || rest == 0 {
+		f := &c.fly
+		if c.phase != phaseLoading || f.n == f.sent {
 			continue
 		}
-		keep := rest % unit
-		if keep == 0 && c.skip > 0 {
-			keep = unit
+		keep := f.n
+		for keep > f.sent && f.at(keep-1).untouched() {
+			keep--
 		}
-		c.fly.n -= rest - keep
-		c.pending -= int32(rest - keep)
-		dropped += rest - keep
-		if c.pending == 0 {
+		for keep < f.n && f.at(keep).index%w.r.unit != 0 {
+			keep++
+		}
+		n := f.n - keep
+		f.n = keep
+		c.pending -= int32(n)
+		dropped += n
+		if c.pending == 0 && w.router == nil {
 			w.room(c)
 		}
 	}
